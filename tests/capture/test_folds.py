@@ -1,5 +1,6 @@
 """Comprehensions and generators that ``sum``, ``np.array`` and their like take up: as loops."""
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -464,12 +465,85 @@ def test_a_global_by_the_name_of_a_builtin(monkeypatch) -> None:
         return kept
 
     monkeypatch.setitem(globals(), "sum", sum_of_own)
-    with pytest.raises(CaptureError, match="a global function by the name of a builtin"):
+    with pytest.raises(CaptureError, match="a function by the name of a builtin"):
         fxc.compile(program, fullgraph=True)(X)
 
 
 def sums_in_a_list(x):
     return [sum(v * w for w in x) for v in x], [max(w - v for w in x if w >= v) for v in x]
+
+
+class _Keeper:
+    def update(self, items):
+        self.items = items
+
+
+def _longer_by_others(x):
+    """The variables that the generators read are no longer live where a loop goes on."""
+    total = 0
+    for i in range(len(x)):
+        if x[i] < 0:
+            continue
+        near, seen = [j for j in range(len(x)) if x[j] > x[i]], set()
+        near.extend(j for j in range(i) if j not in near)
+        seen.update(j // 2 for j in near)
+        total += len(near) + sum(near) + len(seen)
+    return total
+
+
+def _kept(x):
+    keeper, y = _Keeper(), 1.0
+    for i in range(len(x)):
+        if x[i] < 0:
+            y = x[i]
+            keeper.update(y * j for j in range(3))
+            y = y + 1
+    return sum(keeper.items), y
+
+
+def test_methods_that_take_up_a_generator() -> None:
+    compiled = fxc.compile(_longer_by_others, fullgraph=True)
+    assert difference(run(_longer_by_others, [X[:20]]), run(compiled, [X[:20]])) == ""
+    assert difference(run(_kept, [X[:20]]), run(fxc.compile(_kept), [X[:20]])) == ""
+
+
+def _among(x, found):
+    found.extend(int(9 * v) for v in x if v not in found)
+    found += (len(found) + k for k in range(3))
+    return found
+
+
+def _counted(x):
+    found = [k for k in range(len(x)) if x[k] > 0]
+    found += (len(found) + k for k in range(3))
+    return found
+
+
+def _mapped(x, found, seen, ranks):
+    if x[0] > -9:
+        ranks.update((k + len(seen), k) for k in range(5))
+    found.extend(map(lambda k: len(found) + k, range(4)))  # noqa: C417
+    seen.update(k + len(seen) for k in range(5))
+    ranks.update((k + len(ranks), k) for k in range(5))
+    return [*found, *found], found.extend(found), seen.update(seen)
+
+
+@pytest.mark.parametrize(
+    ("fn", "others"),
+    [
+        (lambda x: _among(x, [1]), ()),
+        (lambda x: _among(x, list(x[:2])), ()),
+        (lambda x: _among(x[:3], [2]), ()),
+        (_counted, ()),
+        (_mapped, ([1], {1}, {1: 1})),
+        (lambda x: _mapped(x, [1], {1}, {1: 1}), ()),
+    ],
+)
+def test_items_that_read_what_they_go_into(fn: Callable[..., Any], others: Any) -> None:
+    compiled = fxc.compile(fn)
+    for k in range(2):
+        inputs = ([X[k : k + 20], *copy.deepcopy(others)] for _ in range(2))
+        assert difference(run(fn, next(inputs)), run(compiled, next(inputs))) == ""
 
 
 def test_folds_in_a_list_are_one_compilation_for_all_sizes() -> None:

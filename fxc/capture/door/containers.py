@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType
 from typing import Any
 
@@ -160,6 +160,10 @@ def _update(door: PlainCalls, owner: dict[object, object], *args: object, **kwar
         door.dicts.ask(owner)
     if not door.session.region:
         return NotImplemented
+    if len(args) == 1 and isinstance(args[0], Iterator):
+        for pair in args[0]:
+            _update(door, owner, (pair,))
+        args = ()
     for key, value in dict(*args, **kwargs).items():
         door.store_item(owner, key, value)
     return None

@@ -14,7 +14,7 @@ from fxc.ir.graph import Operand
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.operands import Traced, operand
-from ..values.operator_methods import goes_first
+from ..values.operator_methods import as_they_come, goes_first
 from .list_contents import kept
 from .list_room import Int, WithLength, bounds_among, checked_place, is_unknown
 
@@ -102,7 +102,7 @@ class ChangedList(WithLength):
         if isinstance(more, Traced) and not isinstance(more, tuple):
             self._staged(extended, more)
         else:
-            for x in list(more):
+            for x in as_they_come(more):
                 self.append(x)
 
     def __iadd__(self, more: Iterable[object]) -> Self:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from typing import Any, NoReturn
 
@@ -25,7 +25,7 @@ from ..session.session import ITEM
 from ..values.maybe_set import MaybeSet, given
 from ..values.objects import MISSING, class_attribute
 from ..values.operands import Traced
-from ..values.operator_methods import goes_first
+from ..values.operator_methods import as_they_come, goes_first
 from ..values.shadows import class_of
 from .inputs import Route
 from .outside import Outside
@@ -210,7 +210,7 @@ class ExternalSequence(External):
             self._added.append(value)
 
     def extend(self, values: Iterable[object], /) -> None:
-        for value in list(values):
+        for value in as_they_come(values):
             self.append(value)
 
     def __iadd__(self, values: Any, /) -> Any:
@@ -271,6 +271,10 @@ class ExternalMapping(External):
         return dict(dict.items(this))
 
     def update(self, *others: object, **items: object) -> None:
+        if len(others) == 1 and isinstance(others[0], Iterator):
+            for pair in others[0]:
+                self.update((pair,))
+            others = ()
         for key, value in dict(*others, **items).items():
             self[key] = value  # type: ignore[index]
 

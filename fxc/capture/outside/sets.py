@@ -9,7 +9,7 @@ from typing import Any
 from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE, TEXT
 
 from ..session.refusing import refusal, refuse
-from ..values.operator_methods import goes_first
+from ..values.operator_methods import as_they_come, goes_first
 from .containers import (
     External,
     ExternalSequence,
@@ -114,7 +114,7 @@ class ExternalSet(External, set[Any]):
 
     def update(self, *others: Iterable[object]) -> None:
         for other in others:
-            for value in list(other):
+            for value in as_they_come(other):
                 self.add(value)
 
     def __ior__(self, other: Any, /) -> Any:  # type: ignore[misc]

@@ -10,6 +10,7 @@ from .names import Names, given
 from .nodes import (
     KEEPERS,
     TAKING,
+    TAKING_METHODS,
     at,
     bound,
     door_part,
@@ -105,6 +106,8 @@ class Expressions(Names):
                 case ast.Call(ast.Name(name), [ast.GeneratorExp() as made, *_]):
                     taken = name in TAKING and self._place_of(name) == "outer"
                     made.is_taken = taken  # type: ignore[attr-defined]
+                case ast.Call(ast.Attribute(_, name), [ast.GeneratorExp() as made]):
+                    made.is_taken = name in TAKING_METHODS  # type: ignore[attr-defined]
 
     def visit_Call(self, node: ast.Call) -> Any:
         if getattr(node, "is_door", False):

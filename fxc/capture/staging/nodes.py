@@ -13,6 +13,7 @@ KEEPERS = frozenset({"append", "appendleft", "insert"})  # methods that keep an 
 TAKING = frozenset(
     {"all", "any", "dict", "list", "max", "min", "next", "set", "sorted", "sum", "tuple"}
 )
+TAKING_METHODS = frozenset({"extend", "extendleft", "join", "update"})  # of builtin classes
 
 
 def children(node: ast.AST) -> list[ast.AST]:

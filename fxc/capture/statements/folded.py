@@ -199,14 +199,26 @@ def set_of(items: Items, each: Each, test: Each | None) -> Any:
     return made
 
 
+def added(items: Items, each: Each, test: Each | None, add: Each) -> None:
+    """What ``list.extend`` does: ``each`` and ``test`` may read the list, which has grown."""
+    for item in items:
+        if test is None or test(item):
+            add(each(item))
+
+
 def dict_of(items: Items, each: Each, test: Each | None) -> Any:
     """What ``dict`` does with pairs."""
-    made = {}
+    made: dict[Any, Any] = {}
+    stored(items, each, test, made)
+    return made
+
+
+def stored(items: Items, each: Each, test: Each | None, into: dict[Any, Any]) -> None:
+    """What ``dict.update`` does with pairs."""
     for item in items:
         if test is None or test(item):
             key, value = each(item)
-            made[key] = value
-    return made
+            into[key] = value
 
 
 # What Python makes, where the items are nothing that the graph can hold.

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from fxc.ir.size_guards import guard
 from ..forms.truths import flag_of
 from ..lists.traced_lists import TracedList
 from ..numbers.traced_int import decide_in_loops
+from ..outside.containers import External, class_seen
 from ..regions.counted import FEW, Bounded, Counted, counted
 from ..regions.needed import StatementDoor
 from ..session.locations import user_location
@@ -43,17 +45,19 @@ from .folded import (
     OF_ARRAYS,
     OF_KEYS,
     WITH_START,
+    added,
     best_of,
     comes_up,
     comes_up_in_few,
     extreme,
     first_of,
     first_of_few,
+    stored,
 )
 
 T = TypeVar("T")
 _LEAVING = (any, all, next)  # they may not ask for all items
-_TRUSTED = ("builtins", "numpy")
+_TRUSTED = ("builtins", "collections", "numpy")
 _KNOWN = frozenset(map(type, ((), [], {}.keys(), {}.values(), {}.items())))
 MOST_OF_ROWS = 64  # operations of a comprehension in a comprehension that Python runs
 
@@ -86,6 +90,9 @@ def fold(
     loop, more = _loop_of(function, made, rest, options)
     found = counted(made.items) if loop is not None else None
     fold = Fold(f"comprehension {user_location()}")
+    in_turn = None if rest or options else _of_each(door, function, made)
+    if in_turn is not None:
+        return in_turn()
     takes_list = _takes_list(function, made)
     if loop is None and made.test is None and (is_list or takes_list):
         return door.call(function, mapped(door, False, _in_list(made)), *rest, **options)
@@ -150,9 +157,28 @@ def _is_start(x: object) -> bool:
 
 def _takes_list(function: object, made: Comprehension) -> bool:
     """Whether a function takes up a generator as it does a list."""
-    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", None)
-    extends = name == "extend" and getattr(owner, "__class__", None) in (list, deque)
-    return made.is_lazy and (extends or function in (np.fromiter, deque))
+    return made.is_lazy and function in (np.fromiter, deque)
+
+
+def _of_each(door: StatementDoor, function: Any, made: Comprehension) -> Callable[[], Any] | None:
+    """A loop for what a list, a deque, a set or a dict takes in as soon as it is there."""
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    key: Any = owner.__class__, name
+    of_items = made.items, made.of_item, made.holds
+    if made.is_lazy and key == (dict, "update") and not isinstance(owner, External):
+        return lambda: door.staged(stored)(*of_items, owner)
+    if not made.is_lazy or key not in _OF_ONE:
+        return None
+    return lambda: door.staged(added)(*of_items, door.attr(owner, _OF_ONE[key]))
+
+
+# Methods that put in items one by one, and those that put in one.
+_OF_ONE = {
+    (list, "extend"): "append",
+    (deque, "extend"): "append",
+    (deque, "extendleft"): "appendleft",
+    (set, "update"): "add",
+}
 
 
 def _in_list(made: Comprehension) -> Comprehension:
@@ -217,11 +243,15 @@ def _has_items(found: Items) -> bool:
 
 
 def taking(function: object) -> Any:
-    """A global by the name of a builtin that takes up a generator at once, if it is no other."""
-    if (getattr(function, "__module__", None) or "").partition(".")[0] not in _TRUSTED:
+    """What has the name of a builtin, or of a method of such a class, that takes up a generator at
+    once, if it is no other.
+    """
+    owner = getattr(function, "__self__", None)
+    of = function if owner is None or isinstance(owner, ModuleType) else class_seen(owner)
+    if (getattr(of, "__module__", None) or "").partition(".")[0] not in _TRUSTED:
         raise refuse(
             ITERATOR,
-            "a generator as the argument of a global function by the name of a builtin",
+            "a generator as the argument of a function by the name of a builtin",
             "give it a list",
         )
     return function

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .operands import Traced
@@ -72,6 +72,13 @@ def operator_of(name: str) -> Callable[..., Any]:
     """Python's operator of that name."""
     found: Callable[..., Any] = getattr(operator, f"__{name}__")
     return found
+
+
+def as_they_come(items: Iterable[Any]) -> Iterable[Any]:
+    """Items that go into a container one after the other: of an iterator each when it is asked, as
+    it may read the container, of anything else at once, as it may be the container.
+    """
+    return items if isinstance(items, Iterator) else list(items)
 
 
 def goes_first(other: object, *, repeating: bool = False) -> bool:
