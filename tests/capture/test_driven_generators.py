@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 from collections.abc import Callable
-from itertools import accumulate, chain, dropwhile, starmap, takewhile
+from itertools import accumulate, chain, compress, dropwhile, filterfalse, starmap, takewhile
 from typing import Any
 
 import numpy as np
@@ -174,6 +175,24 @@ def of_itertools(x):
     return total, list(low), list(rest), list(starmap(lambda a, b: a * b, zip(x, x[1:])))
 
 
+def chosen(x):
+    large = x > 0.5
+    whole = (10 * x).astype(int).tolist()
+    found = [v * k for k, v in enumerate(compress(x, large))]
+    rest, known = sum(filterfalse(lambda v: v > 0.5, x)), list(compress("abc", [1, 0, 1]))
+    falsy = len(list(filterfalse(None, whole)))
+    total = sum(compress(data=whole, selectors=large.tolist()))
+    return (
+        found,
+        rest,
+        known,
+        falsy,
+        total,
+        operator.countOf(whole, 3),
+        operator.countOf(large, True),
+    )
+
+
 def left_early(x):
     total, i = 0.0, -1
     for i in above(x, 0.5):
@@ -262,7 +281,7 @@ WHOLE = (
     *(left_early, left_by_return, left_or_not, left_inside_of_loops, found_in_loops),
     left_by_others,
     *(listed, folded, comprehended, in_a_loop, by_number, in_a_loop_inside, of_whiles),
-    *(from_others, by_turns, used_up, of_methods, so_far, of_itertools),
+    *(from_others, by_turns, used_up, of_methods, so_far, of_itertools, chosen),
 )
 
 

@@ -34,6 +34,19 @@ def two_branches(x):
     return {"status": status, "is": status == "ok", "in": status in ("ok", "fine")}
 
 
+def to_other_bases(x):
+    k = int(10 * x[0])
+    texts = [hex(int(v)) for v in 10 * x]
+    return (
+        hex(k),
+        bin(k)[2:].zfill(9),
+        f"{oct(k)}",
+        bin(k).count("1"),
+        np.int8(k).bit_count(),
+        texts,
+    )
+
+
 def behind_a_loop(x):
     best, last = None, ""
     for i in range(len(x)):
@@ -127,7 +140,7 @@ def all_ways(x):
 PROGRAMS: list[Callable[..., Any]] = [
     *(by_percent, a_part_by_a_condition, two_branches, behind_a_loop, behind_a_while, fields),
     *(lines_of_a_loop, by_a_comprehension, by_maps, bars, all_ways, methods, of_arrays),
-    adds_up,
+    *(adds_up, to_other_bases),
 ]
 VALUES = [np.arange(7.0) - k for k in (0, 2, 3, 9)]
 

@@ -29,6 +29,19 @@ def sums(x):
     return found, made, [7] + made, found + [1, 2], len(made)  # noqa: RUF005
 
 
+def displays(x):
+    found, path = _places(x), []
+    made = [7, *found]
+    made.append(found.pop() if found else 3)
+    for v in x:
+        if v > 0:
+            path = [float(v), *path]
+        else:
+            path = [*path, 0.5]
+    kept = [*range(2), *found, -1, *made]
+    return made, [*found, *found, 1], kept, found, path, np.array([0, *x[x > 0.5], 1])
+
+
 def sums_of_other_kinds(x):
     """The items of the one are ints or None, those of the other these or something else."""
     ints, numbers, nones, pairs = [], [], [], []
@@ -142,7 +155,7 @@ def stored_as_rows(x):
 
 
 PROGRAMS: list[Callable[..., Any]] = [
-    of_two_kinds, stored_as_rows, sums, sums_of_other_kinds, parts, in_order, in_order_as_floats, merged, different_ones, values_seen, where_it_is,
+    displays, of_two_kinds, stored_as_rows, sums, sums_of_other_kinds, parts, in_order, in_order_as_floats, merged, different_ones, values_seen, where_it_is,
     where_it_has_to_be, copies, by_a_key, of_tuples,
 ]  # fmt: skip
 SIGNAL = np.array([0.5, -1.25, 3.0, 0.25, -0.0, 2.5, 0.0, 2.5, 0.5])

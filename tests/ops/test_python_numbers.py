@@ -172,6 +172,16 @@ def test_of_one(function: Callable[..., Any], kind: str) -> None:
     check(fn, [GRID[kind]], left=left)
 
 
+def test_bits_of_ints() -> None:
+    read = READ["int"]
+
+    def bits(a: Any) -> Any:
+        x = read(a)
+        return x.bit_length(), x.bit_count(), bin(x).count("1")
+
+    check(bits, [GRID["int"]], left=lambda x: x == -(2**63))
+
+
 COMPLEX = (0j, 1 + 2j, complex(1.5, -0.0), complex(math.inf, 1.0), 2j, complex(1.7e308, 1.7e308))
 
 

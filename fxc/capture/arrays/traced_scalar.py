@@ -19,6 +19,7 @@ from ..numbers.dims import dim_of
 from ..numbers.python_numbers import (
     arithmetic,
     as_scalar,
+    bit_count,
     cast_to,
     rounded,
     to_int,
@@ -144,6 +145,8 @@ class TracedScalar(TracedValue):
                 return lambda: self
             if name == "bit_length" and self._type.dtype.kind == "i":
                 return lambda: int_of("py_bit_length", self._value)
+            if name == "bit_count" and self._type.dtype.kind == "i":
+                return lambda: bit_count(self)
             if name.startswith("_") or not hasattr(self._type.python_type, name):
                 raise AttributeError(
                     f"{self._type.python_type.__name__!r} object has no attribute {name!r}"
@@ -152,10 +155,11 @@ class TracedScalar(TracedValue):
         found = _NUMPY_ATTRIBUTES.get(name)
         if found is not None:
             return found(self)
-        method = _NUMPY_METHODS.get(name)
+        is_method = hasattr(self._type.dtype.type, name)
+        method = _NUMPY_METHODS.get(name) if is_method else None
         if method is not None:
             return lambda *args, **kwargs: method(self, *args, **kwargs)
-        if name.startswith("__") or not hasattr(self._type.dtype.type, name):
+        if name.startswith("__") or not is_method:
             raise AttributeError(
                 f"{self._type.dtype.type.__name__!r} object has no attribute {name!r}"
             )
@@ -227,6 +231,7 @@ _NUMPY_METHODS: dict[str, Callable[..., Any]] = {
     "astype": astype,
     "item": _item,
     "copy": lambda x, order="C": x,
+    "bit_count": lambda x: bit_count(to_int(x)),
     "view": lambda x, dtype=None, type=None: viewed(x._value, dtype, type),
     **dict.fromkeys(("conj", "conjugate"), _conjugate),
     **{

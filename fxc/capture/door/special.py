@@ -200,7 +200,7 @@ def _accumulate(door: Any, x: Any, func: object = None, **kwargs: object) -> Any
 
 
 def _in_python(function: Any) -> Callable[..., Any]:
-    return lambda door, *args: door.made(door.begun(function, args, {}))
+    return lambda door, *args, **kwargs: door.made(door.begun(function, args, kwargs))
 
 
 def _groupby(door: PlainCalls, *args: object, **kwargs: object) -> Any:
@@ -294,7 +294,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     id: lambda door, x: Identity(settled(x)),
     hash: lambda door, x: hash_of(x),
     frozenset: lambda door, *args: frozen(*door.runnables(args)) if args else frozenset(),
-    **{kind: text_of(kind) for kind in (str, repr, ascii, format)},
+    **{kind: text_of(kind) for kind in (str, repr, ascii, format, hex, oct, bin)},
     iter: iterator_of,
     next: _next,
     range: lambda door, *args: range_of(*args),

@@ -139,6 +139,17 @@ def to_int(x: Any) -> Any:
     return int_of("py_int" if fits else "try_int", x._value)
 
 
+def bit_count(x: Any) -> Any:
+    """``x.bit_count()`` of an int of 64 bits: of two bits how many, of four, of eight, of all."""
+    x = abs(x)
+    x = x - ((x >> 1) & 0x5555555555555555)
+    x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
+    x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F
+    for width in (8, 16, 32):
+        x = x + (x >> width)
+    return x & 0x7F
+
+
 def to_float(x: Any) -> Any:
     """``float(x)`` of a traced scalar that is real."""
     kind = x._value.type

@@ -36,7 +36,7 @@ from ..values.operands import (
 from ..values.operator_methods import give_conversions, give_methods, operator_of
 from ..values.protocols import TakesUfuncs
 from .derived import int_of
-from .python_numbers import arithmetic, extremum
+from .python_numbers import arithmetic, bit_count, extremum
 from .varying import MOST, fits, fits_now, guard_range
 
 
@@ -137,6 +137,9 @@ class TracedInt(TakesUfuncs, Traced):
 
     def bit_length(self) -> Any:
         return int_of("py_bit_length", self._operand())
+
+    def bit_count(self) -> Any:
+        return bit_count(scalar_of_int(self))
 
     def __getattr__(self, name: str) -> Any:
         if not hasattr(int, name):  # NumPy asks for its protocols, and whether it is an array

@@ -226,12 +226,21 @@ class Expressions(Names):
                 return False
 
     def visit_List(self, node: ast.List) -> Any:
+        """``[a, *xs, b]`` is ``[a] + list(xs) + [b]``."""
         self.generic_visit(node)
-        match node:
-            case ast.List([ast.Starred(value)], ast.Load()):
-                called = self._door("call", node, at(node, door_part("list")), value)
-                return self._made_list(node, called)
-        return self._made_list(node, node)
+        if isinstance(node.ctx, ast.Store):
+            return node
+        parts: list[Any] = []
+        for each in node.elts:
+            if isinstance(each, ast.Starred):
+                parts.append(self._door("call", node, at(node, door_part("list")), each.value))
+            elif parts and isinstance(parts[-1], ast.List):
+                parts[-1].elts.append(each)
+            else:
+                parts.append(at(node, ast.List([each], ast.Load())))
+        for part in parts[1:]:
+            parts[0] = at(node, ast.BinOp(parts[0], ast.Add(), part))
+        return self._made_list(node, parts[0] if parts else node)
 
     def _new_item(self, node: Any, owner: ast.expr) -> Any:
         """What is made of ``owner``: a new list if that is one."""

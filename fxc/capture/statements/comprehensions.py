@@ -113,7 +113,7 @@ def filtered(door: StatementDoor, made: Comprehension) -> Any:
 
 def as_driven(door: StatementDoor, made: Comprehension) -> Any:
     """The list of a comprehension over a generator that is to be driven; else None."""
-    if type(made.items) is not GeneratorType:
+    if type(made.items) is not GeneratorType and not isinstance(made.items, enumerate):
         return None
     return taken_up(door, made.items, made.of_item, made.holds)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from types import GeneratorType
 from typing import Any
 
 from fxc.ir.error_kinds import ITERATOR
@@ -49,8 +50,13 @@ def driven(door: StatementDoor, items: Any, took: _Took, leaves: bool = False) -
 
 
 def taken_up(door: StatementDoor, items: Any, each: Any = None, test: Any = None) -> Any:
-    """``[each(x) for x in items if test(x)]`` of a generator to be driven; None of another one."""
-    if not note_run(current(), items):
+    """``[each(x) for x in items if test(x)]`` of a generator that is to be driven, or of what
+    numbers one; None of another one.
+    """
+    is_driven = type(items) is Numbered or (
+        type(items) is GeneratorType and note_run(current(), items)
+    )
+    if not is_driven:
         return None
     return door.staged(_collected)(items, partial(driven, door), each, test)
 

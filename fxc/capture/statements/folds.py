@@ -85,23 +85,21 @@ def fold(
     **options: object,
 ) -> Any:
     """``function(comprehension, …)``; one that ``is_list`` may be a list of the graph."""
+    if not (rest or options) and (in_turn := _of_each(door, function, made)) is not None:
+        return in_turn()
     if function not in _LEAVING and (taken := as_driven(door, made)) is not None:
         return door.call(function, taken, *rest, **options)
     loop, more = _loop_of(function, made, rest, options)
     found = counted(made.items) if loop is not None else None
     fold = Fold(f"comprehension {user_location()}")
-    in_turn = None if rest or options else _of_each(door, function, made)
-    if in_turn is not None:
-        return in_turn()
-    takes_list = _takes_list(function, made)
+    takes_list = made.is_lazy and function in (np.fromiter, deque)
     if loop is None and made.test is None and (is_list or takes_list):
         return door.call(function, mapped(door, False, _in_list(made)), *rest, **options)
-    if takes_list:
-        return door.call(function, filtered(door, _in_list(made)), *rest, **options)
     is_known = type(made.items) in _KNOWN and len(made.items) <= FEW
     if is_known and (loop is comes_up or (loop is first_of and rest and made.test)):
         return _of_known(door, function, fold, made, *rest)
-    if made.test is not None and type(made.items) in _KNOWN and (is_list or loop is not None):
+    filters = made.test is not None and type(made.items) in _KNOWN
+    if takes_list or (filters and (is_list or loop is not None)):
         return door.call(function, filtered(door, _in_list(made)), *rest, **options)
     if loop is None or found is None or not _is_loop(loop, found, made.test):
         return door.call(function, _items(fold, made.over, made.items), *rest, **options)
@@ -122,10 +120,9 @@ def fold(
             if by_python:
                 raise
             raise Respecialise(Request(fold.label, How.AS_LOOP), error=error) from None
-    if loop is extreme:
-        if not _has_items(found):
-            return door.call(function, _items(fold, made.over, found), *rest, **options)
-        found.taken()
+    if loop is extreme and not _has_items(found):
+        return door.call(function, _items(fold, made.over, found), *rest, **options)
+    found = found.taken() if loop is extreme else found
     loop = comes_up_in_few if loop is comes_up and few else loop
     result = _by_loop(door, loop, fold, found, made, more)
     return door.call(function, result) if function in OF_ARRAYS else result
@@ -153,11 +150,6 @@ def _loop_of(
 def _is_start(x: object) -> bool:
     """Whether this is a number or an array, which a loop may carry."""
     return array_of(x) is not None or is_scalar(x) or isinstance(x, int | float | np.number)
-
-
-def _takes_list(function: object, made: Comprehension) -> bool:
-    """Whether a function takes up a generator as it does a list."""
-    return made.is_lazy and function in (np.fromiter, deque)
 
 
 def _of_each(door: StatementDoor, function: Any, made: Comprehension) -> Callable[[], Any] | None:

@@ -52,6 +52,22 @@ def dropwhile(predicate: Callable[[Any], Any], iterable: Iterable[Any], /) -> It
         yield item
 
 
+def filterfalse(
+    predicate: Callable[[Any], Any] | None, iterable: Iterable[Any], /
+) -> Iterator[Any]:
+    """As ``itertools.filterfalse``."""
+    for item in iterable:
+        if not (item if predicate is None else predicate(item)):
+            yield item
+
+
+def compress(data: Iterable[Any], selectors: Iterable[Any]) -> Iterator[Any]:
+    """As ``itertools.compress``."""
+    for item, is_chosen in zip(data, selectors, strict=False):
+        if is_chosen:
+            yield item
+
+
 def starmap(function: Callable[..., Any], iterable: Iterable[Any], /) -> Iterator[Any]:
     """As ``itertools.starmap``."""
     for args in iterable:
@@ -64,4 +80,4 @@ def chain(*iterables: Iterable[Any]) -> Iterator[Any]:
         yield from each
 
 
-IN_PYTHON = (takewhile, dropwhile, starmap, chain)
+IN_PYTHON = (takewhile, dropwhile, filterfalse, compress, starmap, chain)

@@ -111,6 +111,8 @@ class Late(Traced):
         def call(*args: object, **kwargs: object) -> Any:
             if name in OF_TEXTS:
                 return late(self._kind, method, self, *used_up(args), **kwargs)
+            if name == "count" and self._function is bin and args == ("1",):
+                return self._args[0].bit_count()
             if name == "decode" and self._function is bytes_of and not (args or kwargs):
                 return above().decoded(self._args[0])
             if name in ("startswith", "endswith") and len(args) == 1 and type(args[0]) is str:
