@@ -206,7 +206,34 @@ def from_before(u, n):
     return sum(each.sum() * i for i, each in enumerate(found))
 
 
+def of_either_arm(u, n):
+    """Each array is a new one, whichever arm has made it, and is appended in one arm."""
+    found = []
+    for i in range(n):
+        if u[i % 5] > 0:
+            row = u * i
+        else:
+            row = u - i
+        if u[(i + 1) % 5] > 0:
+            found.append(row)
+        elif u[i % 3] > 0:
+            found.insert(0, row)
+        else:
+            found.append(row * 2 if u[0] > 0 else u + i)
+    return found
+
+
+def about_the_middle(u, n):
+    rows = [u * 1]
+    for i in range(n):
+        middle = sum(rows) / len(rows)
+        if middle.sum() < u[i % 5]:
+            rows.append(middle + u)
+    return len(rows), rows[-1]
+
+
 PROGRAMS: list[Callable[..., Any]] = [
+    of_either_arm, about_the_middle,
     snapshots, stacked, joined_along_axes, from_the_last, with_times, matrices_in_both_orders, run_over, a_stack,
     until_enough, best_copied,
     views, parts, the_other_way_round, by_their_sums,
@@ -282,6 +309,26 @@ def appended_twice(u, i, found, last):
     return last
 
 
+def appended_behind_both_arms(u, i, found, last):
+    y = u * i
+    if u[0] > i:
+        found.append(y)
+    else:
+        found.append(y)
+    found.append(y)
+    return last
+
+
+def joined_and_written(u, i, found, last):
+    if u[0] > i:
+        z = y = u * i
+    else:
+        z = y = u + i
+    found.append(y)
+    z += 1
+    return last
+
+
 def carried(u, i, found, last):
     found.append(last)
     return u * i
@@ -323,6 +370,7 @@ def shown_later(u, i, found, last):
     "change",
     [
         returned_view, shown_later,
+        appended_behind_both_arms, joined_and_written,
         written_later, kept, kept_in_part, appended_twice, carried, item_written, item_kept,
         of_other_shapes, of_another_order,
     ],

@@ -105,7 +105,7 @@ def _borrow(session: Session, items: Any, value: Value) -> bool:
     returned.
     """
     aliases, root = session.aliases, session.aliases.root(value)
-    is_known = value in session.made or value in aliases.input_arrays
+    is_known = _is_made(session, value) or value in aliases.input_arrays
     if not is_known or not session.alternatives.keys().isdisjoint((value, root)):
         return False
     if VIEWS_BY_PYTHON in session.requests or not _rests(session, items, root):
@@ -147,14 +147,11 @@ def _rests(session: Session, items: Any, root: Value) -> bool:
 
 def take_over(session: Session, items: Any, value: Value) -> None:
     """Have a list hold an array, or refuse it."""
-    if value in session.aliases.given:
-        _share(session, items, value)
-    is_new = (
-        value in session.made
-        and value not in session.aliases.bases
-        and value not in session.alternatives
-        and not session.in_loop(session.made_in(value))
-    )
+    aliases, options = session.aliases, options_of(session, value)
+    for each in options:
+        if each in aliases.given and not _has_other_arm(session, items, each):
+            _share(session, items, each)
+    is_new = all(_is_new(session, each) for each in options)
     may_be_older = not items.leaves
     is_taken = is_new or (may_be_older and _take_from_before(session, items, value))
     is_shown = is_taken or (
@@ -171,10 +168,32 @@ def take_over(session: Session, items: Any, value: Value) -> None:
     if not kind.writeable:
         raise refuse(COUNTED_LIST, "a read-only array in a list whose length depends on data")
     _check_layout(session, value)
-    if is_taken:
-        give(session, items.keeper, value)
-    if is_new:
-        session.aliases.appended.add(value)
+    for each in options if is_taken else ():
+        give(session, items.keeper, each)
+        if is_new:
+            aliases.appended.setdefault(each, []).append(tuple(session.regions))
+
+
+def _is_new(session: Session, value: Value) -> bool:
+    """Whether an array has been made since the innermost loop began, and is no view."""
+    if value in session.aliases.bases or not _is_made(session, value):
+        return False
+    return not session.in_loop(session.made_in(value))
+
+
+def _has_other_arm(session: Session, items: Any, value: Value) -> bool:
+    """Whether a list has taken over a new array in the other arms of branches alone."""
+    aliases = session.aliases
+    where = aliases.appended.get(value, ())
+    is_its = aliases.given[value].keeper is items.keeper
+    return is_its and bool(where) and all(map(session.is_other_arm, where))
+
+
+def _is_made(session: Session, value: Value) -> bool:
+    """Whether an operator has made an array, or each arm of a branch one of its own."""
+    aliases = session.aliases
+    is_joined = value in aliases.joined and value not in aliases.twins
+    return value in session.made or (is_joined and not aliases.is_lent(value))
 
 
 def _check_layout(session: Session, value: Value) -> None:

@@ -54,8 +54,10 @@ class Recording:
         kind: RegionKind = "arm",
         *,
         guards: dict[Guard, None] | None = None,
+        beside: Recording | None = None,
     ) -> None:
         self.session = session
+        self._beside = beside  # the first arm of a branch, if this is the other
         self.guards = guards  # those that are taken in it, if they are kept apart
         self.number = 0
         self._kind = kind
@@ -67,7 +69,8 @@ class Recording:
         if self._region is not None:
             session.reenter_region(self._region)
         else:
-            session.enter_region(self._kind, session.now)
+            other = None if self._beside is None else self._beside._region
+            session.enter_region(self._kind, session.now if other is None else other.began)
             self._region = session.innermost
             self.number = session.region
         session.builder.open(self._nodes)

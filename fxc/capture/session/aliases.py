@@ -30,7 +30,7 @@ from fxc.ops.metas.layout import overlaps_itself
 
 from ..guards.facts import apart
 from .alternatives import options_of
-from .recorder import Alternative, Recorder
+from .recorder import Alternative, OpenRegion, Recorder
 from .refusing import (
     BEHIND_LOOPS,
     VIEWS_BY_PYTHON,
@@ -68,7 +68,9 @@ class Aliases:
         self.wholes: dict[Value, Value] = {}
         # Arrays by the list that has taken them over, and the lists that are returned: given.py.
         self.given: dict[Value, Any] = {}
-        self.appended: set[Value] = set()  # those of them that were new when they were appended
+        # Of those that were new when they were appended the regions in which that was.
+        self.appended: dict[Value, list[Sequence[OpenRegion]]] = {}
+        self.joined: set[Value] = set()  # results of branches that are new arrays in either arm
         self.kept: list[Any] = []  # lists of whose arrays variables have some
         self.returned: list[Any] = []
         # Arrays that lists show, by their roots, and these lists.

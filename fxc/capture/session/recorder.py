@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from typing import Literal as OneOf
 
@@ -99,6 +99,14 @@ class Recorder:
     def in_loop(self, home: int) -> bool:
         """Whether a loop is being recorded that has begun inside of that region."""
         return any(each.kind == "loop" for each in self.regions if each.number > home)
+
+    def is_other_arm(self, regions: Sequence[OpenRegion]) -> bool:
+        """Whether an arm is being recorded of a branch whose other arm these regions are of."""
+        pairs = zip(regions, self.regions, strict=False)
+        one, other = next(((x, y) for x, y in pairs if x.number != y.number), (None, None))
+        if one is None or other is None:
+            return False
+        return one.kind == other.kind == "arm" and one.began == other.began
 
     def made_here(self, values: Iterable[Value]) -> None:
         """Note that values belong to the current region."""

@@ -117,7 +117,7 @@ class Expressions(Names):
             return self._new_item(node, node.func.value)  # type: ignore[attr-defined]
         if isinstance(node.func, ast.Attribute) and node.func.attr in KEEPERS:
             for arg in node.args:
-                note_item(arg)
+                note_kept(arg)
         if isinstance(node.func, ast.Attribute) and node.func.attr in _WITH_DEFAULT:
             note_held(*node.args)
         is_new_list = self._is_list(node)
@@ -324,6 +324,18 @@ def note_item(node: ast.expr) -> None:
         note_held(*node.elts)
     elif _is_new(node):
         node.is_item = "item_list"  # type: ignore[attr-defined]
+
+
+def note_kept(node: ast.expr) -> None:
+    """Note what becomes an item of a list: also the sum of two, if these are lists."""
+    note_item(node)
+    match node:
+        case ast.BinOp(left, ast.Add(), right) if all(map(_is_place, (left, right))):
+            node.is_item = "item_list"  # type: ignore[attr-defined]
+
+
+def _is_place(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name | ast.Subscript | ast.Attribute) and is_sober(node)
 
 
 def note_held(*nodes: ast.expr) -> None:

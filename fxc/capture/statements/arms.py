@@ -154,6 +154,7 @@ class _Join:
         self._places: tuple[dict[Value, int], dict[Value, int]] = ({}, {})  # of what an arm made
         self._windows: tuple[dict[Value, Window], dict[Value, Window]] = ({}, {})
         self._numbers: list[int] = []  # the first places of the numbers, in order
+        self._new: set[int] = set()  # places of what is a new array in either arm
         self._behind: tuple[dict[Value, Value], dict[Value, Value]] = ({}, {})
         self._copies: tuple[dict[Value, list[Value]], ...] = ({}, {})  # of what an arm made
         self._either: dict[tuple[Value, Value], Value] = {}
@@ -184,6 +185,7 @@ class _Join:
         if not known and all(
             x is None or (self._is_made(x) and not self._is_part(x)) for x in sides
         ):
+            self._new.add(len(self._results[0]))
             self._add_result(form, left, right)
             return
         for side, value in enumerate(sides):
@@ -354,10 +356,12 @@ class _Join:
             made = view.behind(self._session, self._outputs[first : first + count])._value
             self._behind[side][value] = made
         if value in self._places[side]:
-            found = self._outputs[self._places[side][value]]
-            aliases = self._session.aliases
+            place = self._places[side][value]
+            found, aliases = self._outputs[place], self._session.aliases
             if value in aliases.twins or aliases.is_lent(aliases.root(value)):
                 aliases.hand_on(found, (value,))
+            elif place in self._new:
+                aliases.joined.add(found)
             return found
         if value not in self._behind[side]:
             parts = [

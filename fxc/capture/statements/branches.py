@@ -104,7 +104,7 @@ class Branch(Statement):
         if len(self._arms) == 2:
             self._join()
             return None
-        region = Recording(self.session)
+        region = Recording(self.session, beside=self._arms[0][0] if self._arms else None)
         region.enter()
         self._arms.append((region, self._start))
         return len(self._arms) == 1, *self.handed(self._start)

@@ -208,8 +208,11 @@ def added(items: Items, each: Each, test: Each | None, add: Each) -> None:
 
 def dict_of(items: Items, each: Each, test: Each | None) -> Any:
     """What ``dict`` does with pairs."""
-    made: dict[Any, Any] = {}
-    stored(items, each, test, made)
+    made = {}
+    for item in items:
+        if test is None or test(item):
+            key, value = each(item)
+            made[key] = value
     return made
 
 
