@@ -133,7 +133,41 @@ def one_that_has_others(x):
     return tree, best
 
 
+def clusters(x):
+    """By the least distance of their means, and of their members."""
+    found = [[i] for i in range(len(x))]
+    while len(found) > 4:
+        best, left, right = np.inf, 0, 0
+        for i in range(len(found)):
+            for j in range(i + 1, len(found)):
+                d = abs(x[found[i]].mean() - x[found[j]].mean())
+                if d < best:
+                    best, left, right = d, i, j
+        found[left].extend(found[right])
+        found.pop(right)
+    return found
+
+
+def sums_of_clusters(x):
+    found = [[i] for i in range(len(x))]
+    while len(found) > 3:
+        best, left, right = np.inf, 0, 0
+        for i in range(len(found)):
+            for j in range(i + 1, len(found)):
+                for a in found[i]:
+                    for b in found[j]:
+                        if abs(x[a] - x[b]) < best:
+                            best, left, right = abs(x[a] - x[b]), i, j
+        found[left] = found[left] + found[right]
+        del found[right]
+    kept = [found[0] + found[1]]
+    kept.append(found[1] + found[1])
+    found[1].append(-1)
+    return found, kept
+
+
 PROGRAMS = [
+    clusters,
     *(pairs_by_distance, comprehensions, groups, as_arrays, changed_in_any_way),
     *(of_many_names, of_lists_of_lists, one_that_has_others),
 ]
@@ -147,6 +181,14 @@ def test_the_same_lists(fn: Callable[..., Any]) -> None:
         assert difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),))) == ""
     assert compiled.cache_info().eager_calls == 0
     assert compiled.cache_info().variants == 1
+
+
+def test_sums_of_lists_are_in_their_pool() -> None:
+    compiled = fxc.compile(sums_of_clusters, fullgraph=True)
+    for seed in range(3):
+        x = np.random.default_rng(seed).normal(size=12)
+        assert difference(run(sums_of_clusters, (x,)), run(compiled, (x,))) == ""
+    assert compiled.cache_info().eager_calls == 0
 
 
 def shown(x):

@@ -13,6 +13,9 @@ KEYS = ["12A", "45B", "78C", "*0D"]
 STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 ROWS = [[1, 2.5], [2, 3.5], [3, 4.5]]
 WEIGHTS = [0.25, 0.5, 0.25]
+EDGES = {0: [], 1: [(3, 2)], 2: [(2, 1), (0, 3)], 3: [(3, 1)]}
+NEAR = [[1, 2], [0], [], [0, 1, 2]]
+SIZES = ((0, 1), (), (2,), (3, 4, 5))
 
 
 def walked(x, n):
@@ -105,7 +108,27 @@ def sums_of_rows(x, n):
     return total
 
 
+def of_any_length(x, n):
+    """Rows of several lengths: what a square of a contour, or a neighbourhood, consists of."""
+    segments, total = [], 0
+    for k in range(n):
+        place = int(x[k] * 4)
+        for a, b in EDGES[place]:
+            segments.append((k, a, b))
+        near = NEAR[place]
+        if near:
+            total += near[0] - near[-1]
+        for number, v in enumerate(SIZES[place - 1]):
+            if v == 4:
+                break
+            total += number * v + len(near)
+        else:
+            total += 10
+    return segments, total
+
+
 PROGRAMS: list[Callable[..., Any]] = [
+    of_any_length,
     sums_of_rows,
     walked,
     keys_of_a_pad,
@@ -132,7 +155,9 @@ def test_items_at_unknown_places(program: Any) -> None:
     assert (info.variants, info.eager_calls) == (1, 0)
 
 
-@pytest.mark.parametrize("program", [walked, weighted, rows_of_lists, of_tuples_of_arrays])
+@pytest.mark.parametrize(
+    "program", [of_any_length, walked, weighted, rows_of_lists, of_tuples_of_arrays]
+)
 def test_loops_stay_loops(program: Any) -> None:
     """There are as many nodes for nine iterations as for nine hundred."""
     compiled = fxc.compile(program, fullgraph=True)
@@ -177,6 +202,21 @@ def test_bools_as_places() -> None:
     compiled = fxc.compile(fn, fullgraph=True)
     for x in (np.arange(3.0), np.arange(3.0) + 3, np.zeros(1)):
         assert difference(run(fn, [x]), run(compiled, [x])) == ""
+
+
+def test_rows_of_any_length_that_change() -> None:
+    def program(x, rows):
+        total = 0
+        for v in x:
+            for k in rows[int(v)]:
+                total += k
+            rows[0].append(7)
+        return total, rows[int(x[0])][0]
+
+    compiled = fxc.compile(program)
+    for x in (np.arange(3.0), np.zeros(2), np.array([2.0, 1.0, 1.0])):
+        given = ((x, [[1], [2, 3], []]) for _ in range(2))
+        assert difference(run(program, next(given)), run(compiled, next(given))) == ""
 
 
 def test_rows_of_lists_from_outside_are_only_read() -> None:

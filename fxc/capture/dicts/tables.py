@@ -246,6 +246,9 @@ class ReadRow(Limited):
     def __len__(self) -> int:
         return len(self.items)
 
+    def _as_places(self) -> Any:
+        return [*self.items]
+
     def __add__(self, other: Any) -> Any:
         return [*self.items] + ([*other.items] if type(other) is ReadRow else other)
 

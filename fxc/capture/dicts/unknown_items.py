@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import accumulate, chain
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NoReturn
 
@@ -15,7 +16,9 @@ import numpy as np
 from fxc.ir.error_kinds import KEYS_OF_DATA
 
 from ..forms.truths import demand
-from ..lists.list_room import Int
+from ..lists.list_room import Int, place_among
+from ..outside.containers import External, class_seen
+from ..regions.counted import Bounded
 from ..session.refusing import refusal
 from ..session.session import current
 from ..values.above import above, chosen_of
@@ -33,7 +36,8 @@ _FUNCTIONS = {FunctionType, BuiltinFunctionType, MethodType, np.ufunc}
 class OneOfItems(Limited):
     """One of several objects of a class, none of them a number: it can be read.
 
-    Its items and attributes are those at the place in the row of theirs.
+    Its items and attributes are those at the place in the row of theirs. Tuples, and lists from
+    outside, may be of several lengths: the items of all are one row then.
     """
 
     __slots__ = ("_at", "_items", "_place")
@@ -67,7 +71,7 @@ class OneOfItems(Limited):
     def __class__(self) -> type:
         if len({class_of(x) for x in self._items}) > 1:
             raise self.refused()
-        return class_of(self._items[0])
+        return class_seen(self._items[0])  # type: ignore[no-any-return]
 
     def _row(self, part: Callable[[object], Any]) -> Any:
         try:
@@ -76,7 +80,37 @@ class OneOfItems(Limited):
             raise self.refused() from None
         return self._at(parts, self._place)
 
+    def _in_one_row(self) -> tuple[Any, Any, Callable[[Any], Any]] | None:
+        """Where its items begin among those of all, how many they are, and the item at a place
+        there; None if all have as many, or may change.
+        """
+        if not all(isinstance(x, tuple | External) for x in self._items):
+            return None
+        if not isinstance(self._items[0], tuple | list):
+            return None
+        rows = [tuple(x) for x in self._items]
+        sizes = tuple(map(len, rows))
+        if len(set(sizes)) == 1:
+            return None
+        begins, row = (0, *accumulate(sizes[:-1])), tuple(chain(*rows))
+        begin, size = (self._at(numbers, self._place) for numbers in (begins, sizes))
+        return begin, size, lambda place: self._at((*row, row[-1]), begin + place)
+
+    def _counted(self) -> Bounded | None:
+        found = self._in_one_row()
+        return found and Bounded((0, found[1]), 0, found[1], found[2], of=(self,))
+
+    def _length(self) -> Any:
+        """The number of its items."""
+        found = self._in_one_row()
+        return len(self) if found is None else found[1]
+
+    def _is_filled(self) -> Any:
+        return self._length() > 0 if isinstance(self._items[0], tuple | list) else None
+
     def __getitem__(self, key: object) -> Any:
+        if type(key) is int and (found := self._in_one_row()) is not None:
+            return found[2](place_among(key, found[1]))
         if isinstance(key, slice) or not isinstance(self._items[0], tuple | list | dict):
             raise self.refused()
         if any(isinstance(each, Traced) for each in (key if type(key) is tuple else (key,))):
@@ -116,7 +150,7 @@ class OneOfItems(Limited):
 
     def refused(self, what: str = "") -> Exception:
         current().door.lists.ask_pool(*self._items)
-        what = class_of(self._items[0]).__name__
+        what = class_seen(self._items[0]).__name__
         return refusal(
             KEYS_OF_DATA,
             f"one of several objects ({what}), at a place that depends on data, can only be read; "

@@ -22,6 +22,7 @@ from fxc.ir.later import import_later
 
 from ..arrays.creation import is_array
 from ..dicts.tables import KeyedTable
+from ..dicts.unknown_items import OneOfItems
 from ..dicts.unknown_keys import is_text
 from ..forms.options import record_of
 from ..forms.truths import flag_of
@@ -107,7 +108,7 @@ def _len(door: PlainCalls, x: Any) -> Any:
         return x.length()
     if has_method(x, "__len__"):
         return _length_by_python(door, x)
-    return len(door.container(x))
+    return x._length() if type(x) is OneOfItems else len(door.container(x))
 
 
 def _length_by_python(door: PlainCalls, x: object) -> Any:

@@ -17,6 +17,7 @@ from fxc.ir.types import ScalarType, Type
 
 from ..forms.form import Array, Form, OfNumbers, columns_of, is_of_arrays, types_of
 from ..forms.items import arrays_in, form_of_items, item_of, takes
+from ..forms.options import is_record
 from ..forms.variables import placeholder
 from ..numbers.python_numbers import to_int
 from ..numbers.traced_int import wrap_dim
@@ -45,9 +46,10 @@ class Buffer(Owned):
         owner.wishes.note(self, [])
         if self._room is not None:
             return self.item(-1)
-        if self._items:
+        if self._items and not is_record(self._items[-1]):  # which could be told apart
             return self._items[-1]
-        self.session.record("try_demand", Literal(False))  # of an empty list, if it is none later
+        if not self._items:  # of an empty list, if it is none later
+            self.session.record("try_demand", Literal(False))
         return self.any_item(owner)
 
     def form_awaited(self, owner: Statement) -> Form | None:
