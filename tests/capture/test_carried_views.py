@@ -12,6 +12,7 @@ import fxc
 from fxc.capture.capture import capture
 from fxc.ir.graph import walk
 from tests.compiling import check
+from tests.outcomes import difference, run
 
 
 def folded(x, n):
@@ -327,10 +328,61 @@ def a_name_of_the_row_before(a, n):
     return row, other
 
 
-@pytest.mark.parametrize("fn", [returned_twice, two_names, a_name_of_the_row_before])
+def rows_that_go_round(a, n):
+    x, y, k = a[0] + 1, a[1] + 2, 0
+    while k < n:
+        k += 1
+        for row in a:
+            x, row, y = row, y, x
+        x, y = x, x
+    return x, y
+
+
+def a_window_of_two_names(a, n):
+    x = y = a
+    while len(x) > 1 and x[0, 0] < n:
+        x = x[1:]
+        y = x
+    return x, y
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        *(returned_twice, two_names, a_name_of_the_row_before, rows_that_go_round),
+        a_window_of_two_names,
+    ],
+)
 def test_one_part_of_two_names_is_one_object(fn: Any) -> None:
     a = np.random.default_rng(3).random((9, 9))
     assert check(fn, (a[::-1], 4), (a, 0), (a, 9)).cache_info().native_calls
+
+
+def the_first_or_another(a):
+    row = first = a[0]
+    k = 0
+    while a[k, 0] < 0 and k < 5:
+        k += 1
+        row = a[k]
+    return first, row
+
+
+def one_window_or_two(a):
+    x, y, k = a, a, 1
+    while a[k, 0] < 1 and k < 5:
+        k += 1
+        if a[k, 0] > 0:
+            x = y = a[k:]
+        else:
+            x, y = a[1:], a[2:]
+    return x, y
+
+
+@pytest.mark.parametrize("fn", [the_first_or_another, one_window_or_two])
+def test_parts_that_may_be_one_object(fn: Any) -> None:
+    for seed in range(8):
+        a = np.random.default_rng(seed).normal(size=(6, 4))
+        assert difference(run(fn, (a,)), run(fxc.compile(fn), (a,))) == ""
 
 
 def test_rows_at_places_that_data_say() -> None:

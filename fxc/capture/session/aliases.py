@@ -7,7 +7,7 @@ overlap: what a write to one of them makes wrong is refused.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import overlaps_itself
 
 from ..guards.facts import apart
-from .alternatives import options_of
+from .alternatives import may_be_same, options_of
 from .recorder import Alternative, OpenRegion, Recorder
 from .refusing import (
     BEHIND_LOOPS,
@@ -45,6 +45,10 @@ from .refusing import (
 _REPLACED = (
     "a write to an array that a loop or a branch may have replaced by another one, which is used "
     "behind it, cannot be captured; write to a copy of it"
+)
+_ONE_OR_TWO = (
+    "a result that is one array in one case and another, or a new one, in the other cannot be "
+    "captured; return a copy"
 )
 
 
@@ -261,6 +265,8 @@ class Aliases:
         for value in given:
             self.check_given_up(value)
         self._check_items(given)
+        if any(may_be_same(self._session, *pair) for pair in combinations(given, 2)):
+            raise self._refuse_twins(NO_RESULT, _ONE_OR_TWO)
         if not (self.wholes.keys() & given).issubset(self.told):
             raise refuse(
                 NO_RESULT,
@@ -282,11 +288,7 @@ class Aliases:
             for beside, seen in others.items()
             if (place, beside) not in apart and (beside, place) not in apart
         ):
-            raise self._refuse_twins(
-                NO_RESULT,
-                "a result that is one array in one case and another, or a new one, in the other "
-                "cannot be captured; return a copy",
-            )
+            raise self._refuse_twins(NO_RESULT, _ONE_OR_TWO)
 
     def _check_items(self, results: Iterable[Value]) -> None:
         """Refuse results that are items of lists if the caller could see it."""
@@ -342,7 +344,7 @@ class Aliases:
             any(kept) and any(map(self.is_lent, (*self.roots(left), *self.roots(right))))
         )
         may_be_one = not (mine.isdisjoint(others) and twins.isdisjoint(self.roots(right)))
-        if may_be_one or is_given or may_be_whole:
+        if may_be_one or may_be_same(self._session, left, right) or is_given or may_be_whole:
             raise self._refuse_twins(
                 IDENTITY,
                 "'is' of arrays that are one or two by an 'if' on elements, or by the iterations "

@@ -83,6 +83,23 @@ def options_of(session: Recorder, value: Value) -> tuple[Value, ...]:
     return (*options_of(session, found.left), *options_of(session, found.right))
 
 
+def may_be_any(session: Recorder, view: Value, others: Iterable[Value]) -> None:
+    """Note that a view that a branch or a loop leaves may be one of these, the same object."""
+    session.view_sources[view] = frozenset((view,)).union(*(_sources(session, x) for x in others))
+
+
+def may_be_same(session: Recorder, left: Value, right: Value) -> bool:
+    """Whether two views may be one object by what ``may_be_any`` has noted."""
+    sources = session.view_sources
+    if left not in sources and right not in sources:
+        return False
+    return not _sources(session, left).isdisjoint(_sources(session, right))
+
+
+def _sources(session: Recorder, view: Value) -> frozenset[Value]:
+    return session.view_sources.get(view) or frozenset((view,))
+
+
 def is_option(session: Recorder, value: Value, option: Value) -> Operand:
     """Whether ``value`` is this array, as NumPy's bool."""
     found = session.alternatives.get(value)

@@ -55,6 +55,7 @@ class Recorder:
         self.requests = Requests()  # of earlier attempts, see Note [Requests]
         self.made: dict[Value, Call] = {}  # by what recorded it, on the clock ``now``
         self.alternatives: dict[Value, Alternative] = {}  # see Note [Conditional aliases]
+        self.view_sources: dict[Value, frozenset[Value]] = {}  # see ``may_be_any``
         # Of arrays that are, or may be, no ``ndarray`` as always: see Note [Classes of arrays].
         self.classes: dict[Value, Any] = {}
         self.region = 0

@@ -23,7 +23,7 @@ from ..numbers.traced_int import TracedInt
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording, counted_inside
 from ..regions.structured import Variables
-from ..session.alternatives import either
+from ..session.alternatives import either, may_be_any
 from ..session.locations import user_location
 from ..session.refusing import How
 from ..session.session import Session, current
@@ -291,7 +291,7 @@ class _Join:
                 return other if one is UNBOUND else one
             return Differing(variable_of(self._known_flag()), one, other, self.reason)
         if isinstance(form, CarriedWindow):
-            return wrap(self._window(form, left._value, right._value))
+            return self._wrapped_window(form, left._value, right._value)
         if not isinstance(form, Array):
             made = enter(form, self._outputs[self._numbers.pop(0) :])
             if is_of_arrays(form):
@@ -316,6 +316,14 @@ class _Join:
                 for one in copies:
                     aliases.hand_on(one, (value, *others))
                 others += copies
+
+    def _wrapped_window(self, form: CarriedWindow, left: Value, right: Value) -> Any:
+        """One object for all variables that hold one in either arm."""
+        made = self._window(form, left, right)
+        if (left, right) not in self._either:
+            self._either[left, right] = made
+            may_be_any(self._session, made, (left, right))
+        return self._wrapped(self._either[left, right])
 
     def _window(self, form: CarriedWindow, left: Value, right: Value) -> Value:
         parts = self._outputs[self._numbers.pop(0) :][: len(form.kinds)]

@@ -220,7 +220,7 @@ class LoopVariables(Statement):
         }
         params = self.carried.params
         for one, other in self._pairs:
-            if one in params and other in params:
+            if params.get(one) and params.get(other):  # a view may need no numbers
                 self.session.aliases.may_be_one(params[one][-1], params[other][-1])
 
     def _at_begin(self, region: Recording, name: str, start: object) -> Any:

@@ -157,7 +157,7 @@ class CapturedLoop(LoopVariables):
         pure = {name: x[-1] for name, x in every.items() if carried.is_pure(name)}
         resized = {name: x for name, x in every.items() if name in carried.of(Resized)}
         self.stays = staying(self.session, after, pure, resized)
-        for params in every.values():
+        for params in filter(None, every.values()):
             self.session.aliases.no_longer_one(params[-1])
 
     def _kinds_differ(self, unstable: list[str], after: Variables) -> Exception:

@@ -19,7 +19,7 @@ from ..regions.cells import is_flag
 from ..regions.given import give, refuse_twice
 from ..regions.recording import Recording
 from ..regions.structured import Variables
-from ..session.alternatives import either, options_of
+from ..session.alternatives import either, may_be_any, options_of
 from ..session.recorder import Alternative
 from ..session.refusing import BEHIND_LOOPS, How, refusal, refuse
 from ..staging.continuations import request_for
@@ -215,7 +215,24 @@ class Outcome:
                 if name in carried.gifts:
                     give(session, carried.gifts[name], arrays[name])
         found |= {name: found[first] for name, first in self._same.items()}
+        self._join_views(found)
         return found, arrays
+
+    def _join_views(self, found: dict[str, Any]) -> None:
+        """Variables that are one view after each iteration are one object behind the loop."""
+        firsts: dict[Value | None, str] = {}
+        for name, x in found.items():
+            way, after = self._carried.now.get(name), array_of(self._after.get(name))
+            if after is None or not isinstance(way, CarriedView | CarriedWindow):
+                continue
+            first = firsts.setdefault(after, name)
+            if self._loop.runs or is_same(self._starts[name], self._starts[first]):
+                found[name] = found[first]
+            before = None if self._loop.runs else array_of(self._starts[name])
+            sources = (
+                (after,) if before is None or isinstance(way, CarriedWindow) else (after, before)
+            )
+            may_be_any(self._session, x._value, sources)
 
     def _stays(self, name: str, results: Sequence[Operand]) -> bool:
         """Whether a number, or several, are after each iteration what they were before."""
