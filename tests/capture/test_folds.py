@@ -2,6 +2,7 @@
 
 import copy
 import math
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -480,14 +481,15 @@ class _Keeper:
 
 def _longer_by_others(x):
     """The variables that the generators read are no longer live where a loop goes on."""
-    total = 0
+    total, counts = 0, Counter()
     for i in range(len(x)):
         if x[i] < 0:
             continue
         near, seen = [j for j in range(len(x)) if x[j] > x[i]], set()
         near.extend(j for j in range(i) if j not in near)
         seen.update(j // 2 for j in near)
-        total += len(near) + sum(near) + len(seen)
+        counts.update(j // 3 for j in near)
+        total += len(near) + sum(near) + len(seen) + counts[0] - len(counts)
     return total
 
 

@@ -199,13 +199,6 @@ def set_of(items: Items, each: Each, test: Each | None) -> Any:
     return made
 
 
-def added(items: Items, each: Each, test: Each | None, add: Each) -> None:
-    """What ``list.extend`` does: ``each`` and ``test`` may read the list, which has grown."""
-    for item in items:
-        if test is None or test(item):
-            add(each(item))
-
-
 def dict_of(items: Items, each: Each, test: Each | None) -> Any:
     """What ``dict`` does with pairs."""
     made = {}
@@ -222,6 +215,20 @@ def stored(items: Items, each: Each, test: Each | None, into: dict[Any, Any]) ->
         if test is None or test(item):
             key, value = each(item)
             into[key] = value
+
+
+def tallied(items: Items, each: Each, test: Each | None, into: dict[Any, int]) -> None:
+    """What ``Counter.update`` does."""
+    for item in items:
+        if test is None or test(item):
+            into[each(item)] += 1
+
+
+def added(items: Items, each: Each, test: Each | None, add: Each) -> None:
+    """What ``list.extend`` does: ``each`` and ``test`` may read the list, which has grown."""
+    for item in items:
+        if test is None or test(item):
+            add(each(item))
 
 
 # What Python makes, where the items are nothing that the graph can hold.

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, TypeVar
@@ -53,6 +53,7 @@ from .folded import (
     first_of,
     first_of_few,
     stored,
+    tallied,
 )
 
 T = TypeVar("T")
@@ -157,14 +158,17 @@ def _of_each(door: StatementDoor, function: Any, made: Comprehension) -> Callabl
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     key: Any = owner.__class__, name
     of_items = made.items, made.of_item, made.holds
-    if made.is_lazy and key == (dict, "update") and not isinstance(owner, External):
-        return lambda: door.staged(stored)(*of_items, owner)
-    if not made.is_lazy or key not in _OF_ONE:
+    if not made.is_lazy:
+        return None
+    if key in _OF_PAIRS and not isinstance(owner, External):
+        return lambda: door.staged(_OF_PAIRS[key])(*of_items, owner)
+    if key not in _OF_ONE:
         return None
     return lambda: door.staged(added)(*of_items, door.attr(owner, _OF_ONE[key]))
 
 
-# Methods that put in items one by one, and those that put in one.
+# Methods that put in items one by one, what they do, and those that put in one.
+_OF_PAIRS = {(dict, "update"): stored, (Counter, "update"): tallied}
 _OF_ONE = {
     (list, "extend"): "append",
     (deque, "extend"): "append",
