@@ -117,7 +117,8 @@ def of_any_length(x, n):
             segments.append((k, a, b))
         near = NEAR[place]
         if near:
-            total += near[0] - near[-1]
+            total += near[0] - near[-1] + max(near)
+        total += sum(near) + sum(x[v] for v in near)
         for number, v in enumerate(SIZES[place - 1]):
             if v == 4:
                 break
