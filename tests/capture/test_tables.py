@@ -220,6 +220,31 @@ def test_rows_of_any_length_that_change() -> None:
         assert difference(run(program, next(given)), run(compiled, next(given))) == ""
 
 
+def longer_in_place(k, rows):
+    row = rows[k[0]]
+    row += [5]
+    return row, rows
+
+
+def repeated_in_place(k, rows):
+    row = same = rows[k[0]]
+    row *= 2
+    return row, same, rows
+
+
+@pytest.mark.parametrize("fn", [longer_in_place, repeated_in_place])
+def test_a_row_that_changes_in_place_is_no_new_list(fn: Any) -> None:
+    """To add to a row that was read made a new list of it."""
+
+    def own(k):
+        return fn(k, [[0, 1], [1, 2]])
+
+    for k in (np.array([0]), np.array([1])):
+        given = ((k, [[0, 1], [1, 2]]) for _ in range(2))
+        assert difference(run(fn, next(given)), run(fxc.compile(fn), next(given))) == ""
+        assert difference(run(own, (k,)), run(fxc.compile(own), (k,))) == ""
+
+
 def test_rows_of_lists_from_outside_are_only_read() -> None:
     def program(x, rows):
         for k in range(len(x)):

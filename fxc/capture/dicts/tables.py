@@ -37,7 +37,7 @@ from ..outside.lists import ExternalList
 from ..session.alternatives import one_of
 from ..session.refusing import ROWS_BY_PYTHON, How, Request, Respecialise, refusal, refuse
 from ..session.session import current
-from ..values.limited import Limited
+from ..values.limited import IN_PLACE, Limited, refuse_methods
 from ..values.operands import Traced, array_of, operand, taken_for, variable_of, wrap
 from .unknown_items import OneOfItems, item_by_key
 from .unknown_keys import is_unknown_key
@@ -271,6 +271,9 @@ class ReadRow(Limited):
             "use an array of two axes",
         )
         return Respecialise(ROWS_BY_PYTHON, error=error)
+
+
+refuse_methods(ReadRow, IN_PLACE)  # which others would see
 
 
 def _ask_for_rows(owner: object) -> None:

@@ -22,7 +22,7 @@ from ..regions.counted import Bounded
 from ..session.refusing import refusal
 from ..session.session import current
 from ..values.above import above, chosen_of
-from ..values.limited import Limited
+from ..values.limited import OF_LISTS, Limited, refuse_methods
 from ..values.operands import Traced
 from ..values.shadows import class_of
 from .unknown_keys import keys_of, place_of_key
@@ -156,6 +156,9 @@ class OneOfItems(Limited):
             f"one of several objects ({what}), at a place that depends on data, can only be read; "
             "use arrays, or an if",
         )
+
+
+refuse_methods(OneOfItems, OF_LISTS)
 
 
 def item_by_key(at: Table, items: dict[object, object], key: object, *default: object) -> Any:

@@ -191,12 +191,15 @@ def _ask_for_one_pool(items: Sequence[object], before: Form | None) -> None:
     known = [] if pool is None else [pool.at(0)]
     found = [*known, *items]
     if any(isinstance(x, Traced) and x._in_pool for x in found):
-        current().door.lists.ask_pool(*(x for x in found if isinstance(x, list)))
+        lists = current().door.lists
+        lists.ask_pool(*(x for x in found if isinstance(x, list)), structured=pool is None)
 
 
 def _form_of_structure(structure: Structure, items: Sequence[object], before: Form | None) -> Form:
     columns = list(zip(*(fields_of(x, structure) for x in items), strict=True))
     known = before.items if isinstance(before, Items) else (None,) * len(columns)
+    if structure.kind is list:
+        current().door.lists.note_structured(items)
     forms = map(form_of_items, columns, known)
     found = Items(structure, tuple(form for form in forms if form is not None))
     if not types_of(found):

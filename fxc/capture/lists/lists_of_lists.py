@@ -22,7 +22,7 @@ from ..numbers.traced_int import wrap_dim
 from ..regions.counted import Counted
 from ..session.refusing import How, Request, Respecialise
 from ..session.session import current
-from ..values.limited import Limited
+from ..values.limited import OF_LISTS, Limited, refuse_methods
 from ..values.operands import Traced, kind_of, operand, taken_for, variable_of, wrap
 from .list_contents import kept
 from .list_room import Int, WithLength, checked_place, filled_arrays
@@ -128,6 +128,9 @@ class _AlongAxis(WithLength, Limited):
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name) if name.startswith("__") else self.refused()
+
+
+refuse_methods(_AlongAxis, OF_LISTS)
 
 
 class ListOfLists(_AlongAxis):

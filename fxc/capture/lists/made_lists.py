@@ -32,6 +32,7 @@ class MadeLists:
         self._traced: list[tuple[str, TracedList]] = []
         self._placed: dict[int, tuple[tuple[str, Any], ...]] = {}  # the items of others
         self._pools: dict[str, ListPool] = {}
+        self._structured: set[str] = set()
         # The requests to read lists of lists from outside item by item; whether one has changed.
         self.outside = Requests()
         self.is_outside_changed = False
@@ -72,9 +73,18 @@ class MadeLists:
             self._pools[pool] = ListPool(pool)
         return self._pools[pool].add(items)
 
-    def ask_pool(self, *lists: object) -> None:
-        """Begin again with these in one pool, if they are lists that may be."""
+    def note_structured(self, items: Iterable[object]) -> None:
+        """Note lists of which another one, in the graph, holds the items as they are now."""
+        labels = map(self._label_of, items)
+        self._structured |= {label for label in labels if label is not None}
+
+    def ask_pool(self, *lists: object, structured: bool = False) -> None:
+        """Begin again with these in one pool, if they are lists that may be; with those that others
+        hold item by item, too, if that is asked for.
+        """
         found = [self._label_of(x) for x in lists]
+        if structured and found:
+            found += self._structured
         labels = {label for label in found if label is not None}
         if not labels or None in found:
             return

@@ -39,3 +39,6 @@ _REFUSED = {
     **dict.fromkeys(("__lt__", "__le__", "__gt__", "__ge__"), "an order"),
 }
 refuse_methods(Limited, _REFUSED)
+# What is done with lists by operators: to one in place, or to make a new one.
+IN_PLACE = dict.fromkeys(("__iadd__", "__imul__"), "a change")
+OF_LISTS = dict.fromkeys(("__add__", "__radd__", "__mul__", "__rmul__"), "+ or *") | IN_PLACE
