@@ -42,7 +42,7 @@ class OneOfItems(Limited):
 
     __slots__ = ("_at", "_items", "_place")
     _held = ("_items",)
-    _is_object = True
+    _is_object = _is_row = True
     _items: tuple[Any, ...]
 
     def __init__(self, at: Table, items: Sequence[object], place: Int) -> None:
@@ -100,13 +100,11 @@ class OneOfItems(Limited):
         found = self._in_one_row()
         return found and Bounded((0, found[1]), 0, found[1], found[2], of=(self,))
 
-    def _length(self) -> Any:
-        """The number of its items."""
-        found = self._in_one_row()
-        return len(self) if found is None else found[1]
-
     def _is_filled(self) -> Any:
-        return self._length() > 0 if isinstance(self._items[0], tuple | list) else None
+        if not isinstance(self._items[0], tuple | list):
+            return None
+        found = self._in_one_row()
+        return len(self) > 0 if found is None else found[1] > 0
 
     def __getitem__(self, key: object) -> Any:
         if type(key) is int and (found := self._in_one_row()) is not None:

@@ -15,7 +15,6 @@ from ..arrays.creation import is_array
 from ..dicts.tables import KeyedTable, few_in_order
 from ..dicts.traced_dicts import Keyed, any_order
 from ..dicts.traced_sets import made_of
-from ..dicts.unknown_items import OneOfItems
 from ..dicts.unknown_keys import is_text, is_unknown_key
 from ..lists.list_changes import is_list
 from ..lists.sized_lists import in_order, of_elements, of_ints
@@ -311,7 +310,7 @@ def is_counted(x: Any) -> bool:
     x = settled(x)
     if is_list(x):
         return x.is_run_over  # type: ignore[no-any-return]
-    if type(x) is OneOfItems:
+    if isinstance(x, Traced) and x._is_row:
         return x._counted() is not None
     return type(x) in (Counted, Bounded) or is_long(x) or (is_array(x) and x.ndim == 1)
 

@@ -22,7 +22,6 @@ from fxc.ir.later import import_later
 
 from ..arrays.creation import is_array
 from ..dicts.tables import KeyedTable
-from ..dicts.unknown_items import OneOfItems
 from ..dicts.unknown_keys import is_text
 from ..forms.options import record_of
 from ..forms.truths import flag_of
@@ -108,7 +107,8 @@ def _len(door: PlainCalls, x: Any) -> Any:
         return x.length()
     if has_method(x, "__len__"):
         return _length_by_python(door, x)
-    return x._length() if type(x) is OneOfItems else len(door.container(x))
+    found = x._counted() if isinstance(x, Traced) and x._is_row else None
+    return len(door.container(x)) if found is None else found.length()
 
 
 def _length_by_python(door: PlainCalls, x: object) -> Any:

@@ -334,6 +334,16 @@ def note_kept(node: ast.expr) -> None:
             node.is_item = "item_list"  # type: ignore[attr-defined]
 
 
+def note_made_of_item(node: ast.Assign) -> None:
+    """Note what is made of an item of a list and becomes one: ``xs[i] = xs[i] + xs[j]``."""
+    match node:
+        case ast.Assign(
+            [ast.Subscript(owner)],
+            ast.BinOp(ast.Subscript(other)) | ast.Subscript(ast.Subscript(other)) as found,
+        ) if ast.dump(owner) == ast.dump(other):
+            note_kept(found)
+
+
 def _is_place(node: ast.expr) -> bool:
     return isinstance(node, ast.Name | ast.Subscript | ast.Attribute) and is_sober(node)
 

@@ -11,7 +11,7 @@ from .binding import flags_of_unset, give_flags
 from .changed_in_loops import names_that_grow, prepared
 from .comprehensions import Comprehensions
 from .continuations import note_choice, without_deep_branches
-from .expressions import note_held, note_kept
+from .expressions import note_held, note_made_of_item
 from .jumps import RESULT, without_jumps
 from .liveness import Handed, handed_on
 from .names import CapturedNode, FunctionNode, parameters, scope_of
@@ -119,8 +119,7 @@ class Rewriter(Comprehensions):
     def visit_Assign(self, node: ast.Assign) -> Any:
         if isinstance(node.targets[0], ast.Name) and node.targets[0].id == RESULT:
             note_held(node.value)
-        if any(isinstance(target, ast.Subscript) for target in node.targets):
-            note_kept(node.value)
+        note_made_of_item(node)
         self._note_lists(node.value)
         note_choice(node)
         self.generic_visit(node)

@@ -30,6 +30,7 @@ class Traced:
     # What makes such a value of the only item of its structure, where lists may hold it.
     _of_item: ClassVar[Callable[..., Any] | None] = None
     _in_pool: ClassVar[bool] = False  # whether they are records: Note [Records]
+    _is_row: ClassVar[bool] = False  # whether they may be tuples or lists of several lengths
     _is_object: ClassVar[bool] = False  # whether it stands for an object of the program's
     _grows: bool | None = None  # of Note [Arrays that grow]: whether it may become longer
     _is_number: ClassVar[bool] = False  # whether it may be a number, which a node carries
