@@ -86,6 +86,11 @@ def by_maps(x):
     return signs, letters, "".join(map("{:.1f}".format, x[x > 1])), ",".join(map(str, x))
 
 
+def of_mapped(x):
+    numbers = map(str, x[::-1])
+    return "".join(numbers), " ".join(map(str, x)), "".join(f"{v}" for v in x)
+
+
 def fields(x):
     rows, report = [], []
     for i in range(len(x)):
@@ -140,7 +145,7 @@ def all_ways(x):
 PROGRAMS: list[Callable[..., Any]] = [
     *(by_percent, a_part_by_a_condition, two_branches, behind_a_loop, behind_a_while, fields),
     *(lines_of_a_loop, by_a_comprehension, by_maps, bars, all_ways, methods, of_arrays),
-    *(adds_up, to_other_bases),
+    *(adds_up, to_other_bases, of_mapped),
 ]
 VALUES = [np.arange(7.0) - k for k in (0, 2, 3, 9)]
 

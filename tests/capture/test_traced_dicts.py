@@ -437,6 +437,26 @@ def made_of_pairs(x):
     return table, last, dict(enumerate(x[x < 0])), shares, more, best, 3 in last
 
 
+class Walker:
+    def __init__(self, traps):
+        self.at, self.traps, self.falls = (0, 0), set(traps), 0
+
+    def step(self, up):
+        self.at = (self.at[0] + up) % 3, self.at[1] + 1 - up
+        self.falls += self.at in self.traps
+
+
+def by_attributes(x):
+    walker, falls = Walker([(1, 1), (2, 3)]), []
+    if x[0] > 0:
+        walker.at = int(x[0]), 1
+        falls.append(walker.at in {(1, 1)})
+    for v in x:
+        walker.step(int(v > 0))
+        falls.append(walker.falls)
+    return falls, walker.at
+
+
 @pytest.mark.parametrize(
     "fn",
     [
@@ -453,7 +473,7 @@ def made_of_pairs(x):
         *(comprehensions, taken_in, sizes, taken_out, taken_from_the_ends, many_that_come_and_go),
         *(counters_that_lose_items, a_window_without_repeats),
         *(levels, counts, sums, visited, cells, by_default, keys_of_two_kinds, colliding),
-        *(made_in_a_loop, by_a_helper, in_one_arm, never_filled),
+        *(made_in_a_loop, by_a_helper, in_one_arm, never_filled, by_attributes),
     ],
     ids=lambda fn: fn.__name__,
 )

@@ -98,6 +98,11 @@ class Cells:
         places = self.names
         return [x for name, x in values.items() if name not in places]
 
+    def put_back(self) -> None:
+        """Put into the places what they held before, as nothing of the statement is."""
+        for text, place in self._cells.items():
+            place.put(*self._before[text])
+
     def read_again(self, values: Mapping[str, object]) -> dict[str, Any]:
         """The variables, with what the places hold now."""
         return {**values, **self.among({})}

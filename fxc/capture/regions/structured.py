@@ -72,6 +72,9 @@ class Wishes:
     def __init__(self) -> None:
         self._wishes: dict[int, tuple[Any, list[Any], list[bool]]] = {}
 
+    def __len__(self) -> int:
+        return len(self._wishes)
+
     def note(self, wanted: object, samples: Sequence[object], *, once: bool = True) -> None:
         """Note items that a list is to hold: ``once`` in each run of the region, or more often."""
         _, known, times = self._wishes.setdefault(id(wanted), (wanted, [], []))
@@ -138,6 +141,15 @@ class Statement:
             kept = [x for name, x in both if self.hands_on(name) and not self.takes_gift(name, x)]
             check_kept(self.session, self.session.region, kept)
         self.take(variables)
+
+    def make_room(self, most: Dim | None) -> bool:
+        """Make room for the lists that it changes, before this statement, which runs so many times
+        at most; whether there is some. What is recorded there sees the places as they were then.
+        """
+        if not self.wishes:
+            return False
+        self.cells.put_back()
+        return self.wishes.grant(self, most)
 
     def few(self, counters: Set[str]) -> Requests:
         """The request that Python runs it, if it is a short loop with such a counter."""

@@ -99,7 +99,7 @@ class Branch(Statement):
             self._begun = True
             self.session.decided.append(self)
             return self._test, *self.handed(self._start)
-        if len(self._arms) == 2 and self.wishes.grant(self, 1):
+        if len(self._arms) == 2 and self.make_room(1):
             self._arms, self._ended = [], set()
         if len(self._arms) == 2:
             self._join()

@@ -171,7 +171,7 @@ class CapturedLoop(LoopVariables):
         """
         self._check_copied(after)
         self._forget(after)
-        if self.wishes.grant(self, most) or (self._every == 1 and self._permuted(after)):
+        if self.make_room(most) or (self._every == 1 and self._permuted(after)):
             return False
         if self._changed(after):
             return False
