@@ -118,6 +118,30 @@ def test_a_key_whose_class_compares_in_its_own_way_is_pythons() -> None:
         fxc.compile(rate, fullgraph=True)(_X, {1: 2.0})
 
 
+def by_labels(x: Any, labels: Any, means: Any) -> Any:
+    found = {}
+    for label, mean in means.items():
+        found[label] = mean - (x - label) ** 2
+        means[label] = mean + 1
+    means[np.int64(9)] = means[labels[0]] + labels[-1]
+    best = max(found, key=lambda each: found[each].sum())
+    total = sum(means.get(label, 0.5) for label in labels)
+    return found, best, [type(each) for each in means], 4 in means, total
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, int])
+def test_keys_are_ints_of_numpy(kind: type) -> None:
+    compiled = fxc.compile(by_labels, fullgraph=True)
+    for labels in ([0, 1, 4], [4, 0, 1], [1, 1, 0], [7, 1, 4]):
+        expected, got = ({kind(each): each / 4 for each in (0, 1, 4)} for _ in range(2))
+        wanted = run(by_labels, (_X, np.array(labels), expected))
+        assert difference(wanted, run(compiled, (_X, np.array(labels), got))) == ""
+        assert list(map(repr, got.items())) == list(map(repr, expected.items()))
+    other = {np.int16(each): 1.0 for each in (0, 1, 4)}
+    wanted = run(by_labels, (_X, np.array([0, 1]), dict(other)))
+    assert difference(wanted, run(compiled, (_X, np.array([0, 1]), other))) == ""
+
+
 RANGES = {bool: (0, 1), np.float32: (-1, 1), np.float64: (-2, 2), np.dtype("f4"): (3, 4), "x": 0}
 
 

@@ -18,6 +18,7 @@ from ..forms.several import Several, united
 from ..lists.texts import Char, place_of_char
 from ..numbers.python_numbers import scalar_of, to_int, to_python
 from ..numbers.traced_int import int_dim
+from ..outside.containers import is_numpys_int
 from ..values.maybe_set import MaybeSet
 from ..values.operands import Traced, constant, wrap
 
@@ -71,9 +72,9 @@ def place_of_key(keys: Sequence[Any], key: object) -> tuple[Any, Any] | None:
         are_texts = bool(keys) and all(type(each) is str for each in keys)
         return place_of_char(keys, key) if are_texts else None
     parts = key if type(key) is tuple else (key,)
-    if not 0 < len(keys) <= _MOST or {type(each) for each in keys} != {
-        tuple if type(key) is tuple else int
-    }:
+    kind = tuple if type(key) is tuple else int
+    kinds = (int if is_numpys_int(each) else type(each) for each in keys)
+    if not 0 < len(keys) <= _MOST or {*kinds} != {kind}:
         return None
     rows = [each if type(each) is tuple else (each,) for each in keys]
     if any(len(row) != len(parts) for row in rows):
@@ -94,7 +95,8 @@ def _equal(column: Sequence[Any], part: Any) -> Any:
     if has_names(part) or isinstance(part, Char):
         return None
     scalar = scalar_of(part)
-    return wrap(constant(np.array(column))) == (part if scalar is None else to_int(scalar))
+    known: Any = wrap(constant(np.array([*map(int, column)])))
+    return known == (part if scalar is None else to_int(scalar))
 
 
 def _equal_name(column: Sequence[Any], part: object) -> Any:
@@ -114,5 +116,5 @@ def _place_of_name(keys: Sequence[object], key: Several) -> tuple[Any, Any]:
     return united(found), united([(flag, text in places) for flag, text in key.options])
 
 
-def _is_small(x: object) -> bool:
-    return type(x) is int and abs(x) < 2**62
+def _is_small(x: Any) -> bool:
+    return (type(x) is int or is_numpys_int(x)) and abs(int(x)) < 2**62

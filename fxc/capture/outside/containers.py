@@ -52,6 +52,11 @@ def is_key(value: Any) -> bool:
     return all(getattr(each, "__module__", "enum") == "enum" for each in methods)
 
 
+def is_numpys_int(value: object) -> bool:
+    """Whether this is an int of NumPy's, of which hash and ``==`` are those of the number."""
+    return isinstance(value, np.integer) and value.dtype.kind in "iu"
+
+
 @frozen
 class Held:
     """A container from outside: the object, how a call gets at it, and the name of its parts."""

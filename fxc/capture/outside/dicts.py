@@ -20,6 +20,7 @@ from .containers import (
     give_reads,
     is_key,
     is_number,
+    is_numpys_int,
     plain_key,
 )
 
@@ -72,7 +73,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
             )
 
     def _check_key(self, key: object) -> None:
-        if not is_key(key):
+        if not (is_key(key) or is_numpys_int(key)):
             raise refusal(
                 ARGUMENT_KIND,
                 f"{self._held.source.text} has a key of type {type(key).__name__}, which runs as "
