@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import functools
 import importlib
+import operator
 import warnings
 from typing import Any
 
@@ -860,6 +861,117 @@ def test_a_dict_that_is_a_namespace_is_refused():
 def test_export_refuses_effects():
     with pytest.raises(fxc.CaptureError, match=r"a change to self cannot be captured without"):
         fxc.export(Sim.reads_after_stores, Sim(), array())
+
+
+CHANGES = [
+    (lambda: collections.OrderedDict(a=1, b=2), lambda d: d.move_to_end("a")),
+    (lambda: {1, 2, 3}, lambda s: s.intersection_update({1, 9})),
+    (lambda: {1, 2, 3}, lambda s: s.difference_update({1, 9})),
+    (lambda: {1, 2, 3}, lambda s: s.symmetric_difference_update({1, 9})),
+    (lambda: collections.deque([1, 2]), lambda d: d.extendleft([3, 4])),
+    (lambda: [1, 2], lambda items: operator.iadd(items, [3])),
+    (lambda: [1, 2], lambda items: operator.iconcat(items, [3])),
+    (lambda: {1, 2}, lambda s: operator.ior(s, {3})),
+    (lambda: {1: 2}, lambda d: operator.ior(d, {3: 4})),
+    (lambda: collections.UserDict(a=1), lambda d: d.update(b=2)),
+    (lambda: collections.UserDict(a=1), lambda d: operator.setitem(d, "b", 2)),
+    (lambda: collections.UserDict(a=1), lambda d: d.pop("a")),
+    (lambda: collections.UserList([1]), lambda items: operator.iadd(items, [2])),
+    (lambda: collections.ChainMap({}, {"a": 1}), lambda d: d.setdefault("b", 2)),
+]
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("make, change", CHANGES)
+def test_what_is_changed_under_a_condition(make, change):
+    def once(x):
+        held = make()
+        if x[0] > 0:
+            change(held)
+        return held, x * 2
+
+    compiled = fxc.compile(once)
+    for x in (np.ones(2), -np.ones(2), np.ones(3)):
+        assert repr(compiled(x)) == repr(once(x))
+
+
+class Keeper:
+    def __init__(self):
+        self.items, self.seen, self.named = [1], {1}, {"a": 1}
+        self.parts = {"l": [1], "s": {1}}
+
+    def __getitem__(self, key):
+        return self.parts[key]
+
+    def __setitem__(self, key, value):
+        self.parts[key] = value
+
+
+def augmented_attributes(keeper, x):
+    if x[0] > 0:
+        keeper.items += [2]
+        keeper.seen |= {2}
+        keeper.named |= {"b": 2}
+
+
+def augmented_items(keeper, x):
+    rows = [keeper.items, keeper.items]
+    if x[0] > 0:
+        keeper.parts["l"] += [2]
+        keeper.parts["s"] ^= {1}
+        rows[1] *= 2
+
+
+def augmented_by_methods(keeper, x):
+    if x[0] > 0:
+        keeper["l"] += [2]
+        keeper["s"] -= {1}
+
+
+_kept = [0]
+
+
+def augmented_variables(keeper, x):
+    global _kept
+    kept, _kept = [1], keeper.items
+
+    def more():
+        nonlocal kept
+        kept += [2]
+
+    if x[0] > 0:
+        _kept += [3]
+        more()
+    keeper.named["kept"] = kept
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    "change", [augmented_attributes, augmented_items, augmented_by_methods, augmented_variables]
+)
+def test_augmented_assignments_under_a_condition(change):
+    def once(x):
+        keeper = Keeper()
+        change(keeper, x)
+        return vars(keeper), x * 2
+
+    compiled = fxc.compile(once)
+    for x in (np.ones(2), -np.ones(2), np.ones(3)):
+        assert repr(compiled(x)) == repr(once(x))
+
+
+def test_augmented_assignments_that_lists_grow_by():
+    def grown(x):
+        keeper, parts = Keeper(), {"l": []}
+        for v in x:
+            if v > 0:
+                keeper.items += [v * 2]
+            parts["l"] += [v]
+        return keeper.items, parts
+
+    compiled = fxc.compile(grown, fullgraph=True)
+    for x in (np.array([1.0, -1.0, 2.0]), -np.ones(3), np.arange(30.0) - 4):
+        assert repr(compiled(x)) == repr(grown(x))
 
 
 def test_captures_that_do_not_pay_are_not_made(monkeypatch):

@@ -98,6 +98,11 @@ class ItemAccess(Formats):
         self.check_change(owner)
         return owner
 
+    def augmented(self, owner: object) -> Any:
+        """``owner`` in ``owner[key] += value``."""
+        found = self.stored(owner)
+        return found if isinstance(found, Traced) else _Augmented(self, found)
+
     def store_item(self, owner: Any, key: object, value: object) -> None:
         """``owner[key] = value`` of a dict or a list that the program has made."""
         self.places.check_apart(owner)
@@ -167,6 +172,12 @@ class ItemAccess(Formats):
                 self.dicts.ask(x)
             self.check_change(x)
 
+    def to_change(self, x: Any) -> Any:
+        """``x``, which an augmented assignment reads; what is from outside sees to itself."""
+        if not isinstance(x, External):
+            self.changing(x)
+        return x
+
     def made(self, x: object) -> Any:
         """An iterator, a dict or a set that the program makes here."""
         x = self.dicts.made(x)
@@ -227,3 +238,17 @@ class _Items:
         self._door.lists.note_change(self._owner)
         self._door.check_change(self._owner)
         del self._owner[key]
+
+
+class _Augmented:
+    """Stands for what holds the list, the set or the dict that an augmented assignment changes."""
+
+    def __init__(self, door: ItemAccess, owner: Any) -> None:
+        self._door = door
+        self._owner = owner
+
+    def __getitem__(self, key: object) -> Any:
+        return self._door.to_change(self._owner[key])
+
+    def __setitem__(self, key: object, value: object) -> None:
+        self._owner[key] = value

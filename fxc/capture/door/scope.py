@@ -164,12 +164,12 @@ class Scope:
         self.patterns = Patterns(door, function)
         space = function.__globals__
         self.globals = Names(
-            self.outer,
+            lambda name: door.to_change(self.outer(name)),
             lambda name, value: door.store_outer(Outer(space, name), value),
             partial(door.delete_global, space),
         )
         self.cells = Names(
-            self.free,
+            lambda name: door.to_change(self.free(name)),
             lambda name, value: door.store_outer(Outer.free(function, name), value),
             _delete_cell,
         )

@@ -28,6 +28,7 @@ from ..forms.truths import flag_of
 from ..lists.list_room import WithLength
 from ..lists.traced_lists import TracedList
 from ..numbers.traced_int import int_dim, largest, smallest
+from ..outside import purity
 from ..outside.containers import External, ExternalMapping, class_seen, plain_key
 from ..regions.counted import Bounded, Counted, range_of
 from ..session.locations import OURS, Ignoring
@@ -265,6 +266,14 @@ def _errstate(door: PlainCalls, **options: Any) -> Any:
 # See Note [Rooms with one door].
 Numbered = import_later("fxc.capture.statements.driven", "Numbered")
 
+
+def _in_place(function: Any) -> Callable[..., Any]:
+    def called(door: PlainCalls, x: Any, *args: object) -> Any:
+        return function(door.to_change(x), *args)
+
+    return called
+
+
 SPECIAL: dict[Any, Callable[..., Any]] = {
     print: show_print,
     warnings.warn: show_warning,
@@ -273,6 +282,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     np.errstate: _errstate,
     **FILTERS,
     functools.reduce: _reduce,
+    **{function: _in_place(function) for function in purity.IN_PLACE_OPERATORS},
     len: _len,
     int: of_number("__int__", int_of),
     float: of_number("__float__", float_of),

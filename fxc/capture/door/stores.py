@@ -95,8 +95,11 @@ class Stores(Comparisons):
     def owned(self, owner: object) -> Any:
         """``owner`` in ``owner.name = value``."""
         owner = record_of(owner)
-        parts = (self.attr, self.store_attr, self.delete_attr)
-        return Names(*(partial(part, owner) for part in parts))
+
+        def read(name: str) -> Any:
+            return self.to_change(self.attr(owner, name))
+
+        return Names(read, partial(self.store_attr, owner), partial(self.delete_attr, owner))
 
     def store_attr(self, owner: Any, name: str, value: Any) -> None:
         """``owner.name = value``."""
@@ -259,7 +262,9 @@ class Stores(Comparisons):
 
 
 class Names:
-    """Stands for variables, or an object, in stores: ``__fxc__.globals.name = value``."""
+    """Stands for variables, or an object, in stores: ``__fxc__.globals.name = value``. Augmented
+    assignments read them.
+    """
 
     def __init__(
         self,

@@ -32,15 +32,19 @@ def _functions_of(module: object) -> set[Any]:
     return {f for f in vars(module).values() if isinstance(f, BuiltinFunctionType)}
 
 
-_IN_PLACE_OPERATORS = {
-    getattr(operator, name) for name in ("setitem", "delitem") if hasattr(operator, name)
-}
+_STORES = {operator.setitem, operator.delitem}
+# Those that change their first operand where it is a container: ``operator.iadd`` and its like.
+IN_PLACE_OPERATORS = frozenset(
+    function
+    for function in _functions_of(operator)
+    if function.__name__[0] == "i" and hasattr(operator, f"__{function.__name__[1:]}__")
+)
 
 PURE_BUILTINS: frozenset[Any] = frozenset(
     {getattr(builtins, name) for name in _BUILTIN_NAMES.split()}
     | _functions_of(math)
     | _functions_of(cmath)
-    | (_functions_of(operator) - _IN_PLACE_OPERATORS)
+    | (_functions_of(operator) - _STORES)
     | {functools.reduce, str.maketrans, bytes.maketrans}
 )
 
@@ -81,11 +85,18 @@ PURE_OWNERS: frozenset[type] = frozenset(
 )
 # Containers: whoever holds one that is not from outside may change it.
 OWN_CONTAINERS = (list, dict, set, collections.deque)
-CONTAINER_WRITES = frozenset(
+_CONTAINER_READS = frozenset(
     (
-        *("append", "appendleft", "extend", "insert", "remove", "pop", "popleft", "popitem"),
-        *("clear", "sort", "reverse", "update", "setdefault", "add", "discard", "rotate"),
+        *("copy", "count", "index", "get", "items", "keys", "values", "fromkeys"),
+        *("union", "intersection", "difference", "symmetric_difference"),
+        *("isdisjoint", "issubset", "issuperset"),
     )
+)
+CONTAINER_WRITES = frozenset(
+    name
+    for kind in (*OWN_CONTAINERS, collections.OrderedDict)
+    for name, method in vars(kind).items()
+    if callable(method) and not name.startswith("_") and name not in _CONTAINER_READS
 )
 
 _NUMPY_WITH_EFFECTS = (

@@ -95,7 +95,8 @@ class Expressions(Names):
             return self._new_item(node, node.value)
         node.value = self.visit(node.value)
         node.slice = self.visit(node.slice)
-        method = "indexed" if isinstance(node.ctx, ast.Load) else "stored"
+        stores = getattr(node, "stored_by", "stored")
+        method = "indexed" if isinstance(node.ctx, ast.Load) else stores
         node.value = self._door(method, node.value, node.value)
         return node
 

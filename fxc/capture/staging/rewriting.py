@@ -144,6 +144,7 @@ class Rewriter(Comprehensions):
         variable = isinstance(node.target, ast.Name) and self._place_of(node.target.id) == "local"
         name = node.target.id if isinstance(node.target, ast.Name) else ""
         note_choice(node)
+        node.target.stored_by = "augmented"  # type: ignore[union-attr]
         self.generic_visit(node)
         if isinstance(node.op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.Sub):
             node.value = self._door("settled", node.value, node.value)

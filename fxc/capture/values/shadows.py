@@ -216,8 +216,11 @@ _OF_FIELDS = ("<string>", dataclasses.__file__, collections.__file__)
 _AROUND_THEM = reprlib.__file__
 
 
-def _only_reads_fields(method: FunctionType) -> bool:
-    """Whether a method is one that dataclasses or named tuples write."""
+def _only_reads_fields(kind: type, method: FunctionType) -> bool:
+    """Whether a method of a class itself is one that dataclasses or named tuples write."""
+    is_named_tuple = issubclass(kind, tuple) and hasattr(kind, "_fields")
+    if not (is_named_tuple or dataclasses.is_dataclass(kind)):
+        return False
     if method.__code__.co_filename == _AROUND_THEM:
         method = inspect.unwrap(method)
     return method.__code__.co_filename in _OF_FIELDS
@@ -226,7 +229,7 @@ def _only_reads_fields(method: FunctionType) -> bool:
 def _is_of_fields(kind: type, name: str) -> bool:
     """Whether a method of a class itself is one that dataclasses write."""
     found = vars(kind).get(name) if dataclasses.is_dataclass(kind) else None
-    return isinstance(found, FunctionType) and _only_reads_fields(found)
+    return isinstance(found, FunctionType) and _only_reads_fields(kind, found)
 
 
 def _methods(kind: type) -> Iterator[str]:
@@ -240,7 +243,7 @@ def _methods(kind: type) -> Iterator[str]:
         converts = name == "__array__" and (is_function or is_compiled(found))
         if name in _REFUSED and found is not None and not converts:
             raise _refused(kind, name, "such objects")
-        if converts or is_compiled(found) or (is_function and not _only_reads_fields(found)):
+        if converts or is_compiled(found) or (is_function and not _only_reads_fields(kind, found)):
             yield name
 
 
@@ -261,7 +264,8 @@ def special_methods(kinds: Iterable[type]) -> dict[str, FunctionType]:
     for each in kinds:
         for name, method in vars(each).items():
             is_special = name.startswith("__") and name.endswith("__") and name not in _BY_DOOR
-            if is_special and isinstance(method, FunctionType) and not _only_reads_fields(method):
+            is_code = is_special and isinstance(method, FunctionType)
+            if is_code and not _only_reads_fields(each, method):
                 found.setdefault(name, method)
     return found
 
