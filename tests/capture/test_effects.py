@@ -548,6 +548,34 @@ def test_a_defaultdict_makes_what_is_missing():
     compare(make)
 
 
+def test_ordered_dicts_move_items_and_give_the_first():
+    def cached(d, key, x):
+        if key in d:
+            d.move_to_end(key)
+            return d[key]
+        d[key] = x * key
+        if len(d) > 2:
+            d.popitem(last=False)
+        return d[key], len(d)
+
+    def emptied(d, key, x):
+        d.move_to_end(2)
+        d[7] = x
+        return d.popitem(last=False), d.popitem(), d.popitem(True), len(d), d.popitem()
+
+    def start(kind):
+        return kind({2: np.ones(2), 3: np.zeros(2)})
+
+    for fn in (cached, emptied):
+        compiled = fxc.compile(fn, fullgraph=True)
+        for kind in (collections.OrderedDict, dict):  # a dict has no such methods
+            expected, got = start(kind), start(kind)
+            for key in (2, 5, 2, 3, 5):
+                wanted = run(fn, (expected, key, array()))
+                assert difference(wanted, run(compiled, (got, key, array()))) == ""
+                assert repr(got) == repr(expected)
+
+
 def test_sets():
     def f(items, x):
         items.add("a")
@@ -839,8 +867,11 @@ def key_of_objects(table, x):
         (key_of_objects, ({},), "table has a key of type object"),
         (lambda d, x: d.insert(0, x), (collections.deque(),), "insert of a deque from outside"),
         (lambda b, x: b.append(1), (bytearray(2),), "a bytearray from outside cannot be captured"),
-        (lambda d, x: d.popitem(), (collections.OrderedDict(a=1),), "popitem of an OrderedDict"),
-        (lambda f, x: f("a"), (collections.OrderedDict(a=1).move_to_end,), "move_to_end of a"),
+        (
+            lambda d, x: d.move_to_end("a", False),
+            (collections.OrderedDict(a=1),),
+            "move_to_end() to",
+        ),
         (lambda s, x: s.pop(), ({1},), "pop of a set from outside cannot be captured"),
     ],
 )

@@ -189,14 +189,21 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         del self[key]
         return value
 
-    def popitem(self, *last: object) -> Any:
-        if last or self.kind is OrderedDict:
-            raise refuse(CHANGE_OUTSIDE, "popitem of an OrderedDict from outside", "use pop")
+    def popitem(self, last: Any = MISSING) -> Any:
+        if last is not MISSING and self.kind is not OrderedDict:
+            raise TypeError("dict.popitem() takes no arguments")
         self.settle()
         if not dict.__len__(self):
             raise KeyError("popitem(): dictionary is empty")
-        key = next(reversed(dict.keys(self)))
+        keys = dict.keys(self)
+        key = next(reversed(keys) if last else iter(keys))
         return key, self.pop(key)
+
+    def move_to_end(self, key: object, last: Any = True) -> None:
+        """Of an OrderedDict."""
+        if not last:
+            raise refuse(CHANGE_OUTSIDE, "move_to_end() to the start of a dict from outside")
+        self[key] = self.pop(key)
 
     clear = clear
 
