@@ -437,6 +437,16 @@ def made_of_pairs(x):
     return table, last, dict(enumerate(x[x < 0])), shares, more, best, 3 in last
 
 
+def of_one_text(x):
+    by, seen, last = defaultdict(list), set(), {}
+    for i, v in enumerate(x):
+        by["all"].append(v)
+        if v > 0:
+            seen.add("up")
+            last["up", int(v)] = i
+    return by, by["all"][-1], "up" in seen, len(seen), last
+
+
 class Walker:
     def __init__(self, traps):
         self.at, self.traps, self.falls = (0, 0), set(traps), 0
@@ -473,7 +483,7 @@ def by_attributes(x):
         *(comprehensions, taken_in, sizes, taken_out, taken_from_the_ends, many_that_come_and_go),
         *(counters_that_lose_items, a_window_without_repeats),
         *(levels, counts, sums, visited, cells, by_default, keys_of_two_kinds, colliding),
-        *(made_in_a_loop, by_a_helper, in_one_arm, never_filled, by_attributes),
+        *(made_in_a_loop, by_a_helper, in_one_arm, never_filled, by_attributes, of_one_text),
     ],
     ids=lambda fn: fn.__name__,
 )

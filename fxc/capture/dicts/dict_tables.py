@@ -154,7 +154,8 @@ class KeyedBuffer(Buffer):
         found = []
         for each in columns_of(form) if is_tuple else (form,):
             read = [operand(wrap(next(places))[place]) for _ in types_of(each)]
-            is_one = len(read) == 1  # a number that is of one type, or a character
+            # A number that is of one type, or a character; a text has a flag.
+            is_one = len(read) == 1 and key_shape(each) != "text"
             found.append(_plain_int(variable_of(read[0]) if is_one else item_of(each, read)))
         return found
 
