@@ -10,7 +10,7 @@ from fxc.ir.bounds import decide
 from fxc.ir.graph import Node, Operand
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
-from fxc.ir.types import c_strides
+from fxc.ir.types import ArrayType, c_strides
 
 from ..nests.buffers import BOOL, I64, Atom, Buffer, Const
 from ..nests.statements import Compute, If, Index, Matmul
@@ -54,11 +54,25 @@ def contraction(context: Context, node: Node) -> None:
 
 
 def _copied(context: Context, operand: Operand, dtype: np.dtype, node: Node) -> str:
-    """A buffer with the operand, in C order."""
+    """A buffer with the operand, in C order; a matrix that ``np.dot`` casts keeps its own."""
     kind = operand.type
-    copy = context.add_buffer(dtype, kind.shape, c_strides(kind.shape, dtype.itemsize))
+    assert isinstance(kind, ArrayType)
+    strides = c_strides(kind.shape, dtype.itemsize)
+    if node.op == "dot" and kind.dtype != dtype and _is_turned(kind.shape, kind.strides):
+        strides = (dtype.itemsize, kind.shape[0] * dtype.itemsize)
+    copy = context.add_buffer(dtype, kind.shape, strides)
     store(context, operand, copy, whole, node.loc)
     return copy
+
+
+def _is_turned(shape: Sequence[Dim], strides: Sequence[Dim]) -> bool:
+    """Whether an array is a matrix whose columns lie closer to each other in memory than its rows:
+    a copy of it that keeps its order is in Fortran order.
+    """
+    if len(shape) != 2 or any(guard(size, "<=", 1) for size in shape):
+        return False
+    first, second = (stride if guard(stride, ">=", 0) else -stride for stride in strides)
+    return guard(first, "<", second)
 
 
 def _copies(matrix: Buffer, vector: Buffer, *, is_first: bool) -> bool | tuple[Less, ...]:

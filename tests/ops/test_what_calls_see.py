@@ -157,6 +157,20 @@ def test_programs(name: str, layout: str, dtype: str) -> None:
     agree(NAMED[name], dtype, layout)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "i8"])
+def test_a_matrix_that_a_product_casts_keeps_its_order(dtype: str) -> None:
+    def both(a, v):
+        return np.dot(a, v), np.dot(v[: len(a)], a), a.dot(v), a @ v
+
+    compiled = fxc.compile(both, fullgraph=True, dynamic=True)
+    for rows, columns in ((3, 20), (2, 33), (5, 5), (1, 20), (3, 1), (0, 20)):
+        x = (np.random.default_rng(rows).normal(size=(columns, rows)) * 9).astype(dtype)
+        v = np.random.default_rng(1).normal(size=max(rows, columns))
+        for a in (x.T, x.T[::-1], x.T.copy(), np.repeat(x, 2, 0)[::2].T):
+            given = a, v[:columns] if columns >= rows else v
+            assert difference(run(both, given), run(compiled, given)) == ""
+
+
 def test_calls_copy_no_views() -> None:
     def several(a):
         return np.nanquantile(a.T, 0.5, axis=0), L.qr(a[1:, 1:]), np.sort(a[::-1], axis=0)
