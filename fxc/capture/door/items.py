@@ -172,7 +172,7 @@ class ItemAccess(Formats):
                 self.dicts.ask(x)
             self.check_change(x)
 
-    def to_change(self, x: Any) -> Any:
+    def to_change(self, x: object) -> Any:
         """``x``, which an augmented assignment reads; what is from outside sees to itself."""
         if not isinstance(x, External):
             self.changing(x)

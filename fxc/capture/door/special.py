@@ -268,7 +268,7 @@ Numbered = import_later("fxc.capture.statements.driven", "Numbered")
 
 
 def _in_place(function: Any) -> Callable[..., Any]:
-    def called(door: PlainCalls, x: Any, *args: object) -> Any:
+    def called(door: PlainCalls, x: object, *args: object) -> Any:
         return function(door.to_change(x), *args)
 
     return called

@@ -189,7 +189,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         del self[key]
         return value
 
-    def popitem(self, last: Any = MISSING) -> Any:
+    def popitem(self, last: object = MISSING) -> Any:
         if last is not MISSING and self.kind is not OrderedDict:
             raise TypeError("dict.popitem() takes no arguments")
         self.settle()
@@ -199,7 +199,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         key = next(reversed(keys) if last else iter(keys))
         return key, self.pop(key)
 
-    def move_to_end(self, key: object, last: Any = True) -> None:
+    def move_to_end(self, key: object, last: object = True) -> None:
         """Of an OrderedDict."""
         if not last:
             raise refuse(CHANGE_OUTSIDE, "move_to_end() to the start of a dict from outside")
