@@ -76,8 +76,7 @@ class Late(Traced):
     def _structure_keys(self) -> tuple[Any, ...] | None:
         if not self.has_template:
             return None
-        template = self.template
-        return template, *range(1, len(template.parts_of(self)))
+        return self.template, *range(1, len(self.template.parts_of(self)))
 
     @staticmethod
     def _structure_items(x: Any) -> tuple[Any, ...]:
@@ -92,10 +91,9 @@ class Late(Traced):
 
     def _is_filled(self) -> Any:
         """Its truth, where that is clear: the text of a number has characters."""
+        shows = self._function is formatted and any(map(_shows, self._args))
         if self._function is operator.mod and type(self._args[0]) is str:
             shows = re.sub(_OF_TEXTS, "", self._args[0]) != ""
-        else:
-            shows = self._function is formatted and any(map(_shows, self._args))
         return shows or bool(self._known())
 
     def _known(self, what: str = "a text") -> Any:
