@@ -20,6 +20,7 @@ import fxc.pipeline.stages
 from fxc.capture.numbers.traced_int import TracedInt
 from fxc.capture.session.exceptions import check_no_bug
 from fxc.capture.session.locations import OURS
+from fxc.capture.staging import comprehensions
 from fxc.ir.errors import InternalError
 from fxc.ir.symbols import symbol
 from fxc.ops.kernels import kernel_of
@@ -460,3 +461,19 @@ def test_private_attributes_that_fxc_itself_reads_in_vain_are_bugs(where: str) -
     found = pytest.raises(InternalError) if where.startswith(OURS) else contextlib.nullcontext()
     with found:
         check_no_bug(caught.value)
+
+
+def test_what_fails_in_the_reading_of_sources_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception of ours was taken for the program's own, whose handler may have caught it."""
+
+    @fxc.compile(fullgraph=True)
+    def program(x):
+        try:
+            return sum([v * 2 for v in x])
+        except AttributeError:
+            return None
+
+    broken = compile("lambda node: node.id", comprehensions.__file__, "eval")
+    monkeypatch.setattr(comprehensions, "_is_flat", eval(broken))
+    with pytest.raises(InternalError, match="has no attribute 'id'"):
+        program(np.arange(3.0))

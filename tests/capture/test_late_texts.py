@@ -91,6 +91,13 @@ def of_mapped(x):
     return "".join(numbers), " ".join(map(str, x)), "".join(f"{v}" for v in x)
 
 
+def joined_in_items(x):
+    """What takes up a generator inside of an item is a method here: that was an AttributeError."""
+    grid = x[:6].reshape(2, 3) > 0
+    print("\n".join("".join("#" if c else "." for c in row) for row in grid))
+    return len(grid)
+
+
 def fields(x):
     rows, report = [], []
     for i in range(len(x)):
@@ -145,7 +152,7 @@ def all_ways(x):
 PROGRAMS: list[Callable[..., Any]] = [
     *(by_percent, a_part_by_a_condition, two_branches, behind_a_loop, behind_a_while, fields),
     *(lines_of_a_loop, by_a_comprehension, by_maps, bars, all_ways, methods, of_arrays),
-    *(adds_up, to_other_bases, of_mapped),
+    *(adds_up, to_other_bases, of_mapped, joined_in_items),
 ]
 VALUES = [np.arange(7.0) - k for k in (0, 2, 3, 9)]
 

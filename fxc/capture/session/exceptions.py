@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import opcode
 import operator
+import os
 from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -73,6 +74,7 @@ def noting(method: Callable[..., object]) -> Callable[..., Any]:
 _LOADS = frozenset(
     number for name, number in opcode.opmap.items() if name.startswith(("LOAD_ATTR", "LOAD_METHOD"))
 )
+_STAGING = f"{OURS}capture{os.sep}staging{os.sep}"  # runs nothing of the program, or of NumPy's
 _RAISES = frozenset({opcode.opmap["RAISE_VARARGS"], opcode.opmap["RERAISE"]})
 
 
@@ -88,7 +90,9 @@ def check_no_bug(error: BaseException, raised: Iterable[BaseException] = ()) -> 
 
 
 def _is_bug(error: BaseException) -> bool:
-    """Whether code of fxc failed an ``assert``, or read a name or private attribute in vain."""
+    """Whether code of fxc failed an ``assert``, or read a name or private attribute in vain; or in
+    any other way where it does no more than to read the text of the program.
+    """
     around, at = None, error.__traceback__
     while at is not None and at.tb_next is not None:
         around, at = at, at.tb_next
@@ -98,6 +102,10 @@ def _is_bug(error: BaseException) -> bool:
         at = around  # which has asked for the attribute
     match error:
         case AssertionError():
+            return True
+        case FxcError() | RecursionError() | MemoryError():
+            return False
+        case Exception() if at.tb_frame.f_code.co_filename.startswith(_STAGING):
             return True
         case NameError() | NotImplementedError():
             return isinstance(error, NotImplementedError) or _operation(at) not in _RAISES

@@ -246,7 +246,8 @@ def _is_flat(node: ast.expr) -> bool:
     """Whether an expression holds no comprehension but what a builtin makes a number of."""
     inside = walk(node)
     calls = [each for each in inside if isinstance(each, ast.Call) and is_taken(each)]
-    folded = [each.args[0] for each in calls if each.func.id in _FOLDING]  # type: ignore[attr-defined]
+    builtins = [each for each in calls if isinstance(each.func, ast.Name)]  # others join texts
+    folded = [each.args[0] for each in builtins if each.func.id in _FOLDING]  # type: ignore[attr-defined]
     comprehensions = (ast.ListComp, ast.GeneratorExp)
     return all(each in folded for each in inside if isinstance(each, comprehensions))
 
