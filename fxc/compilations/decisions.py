@@ -30,8 +30,9 @@ _LOOK = 1e-2  # or as many as take these seconds, if they are brief: a look take
 _SELDOM, _WORTH = 4, 32  # calls left for each in vain, but fewer if some were served
 _SAVED = 0.02  # seconds that a call of compiled code may have saved
 _FEW_DEAR, _DEAR = 2, 2.0  # captures that have taken so many seconds together
-_LONGEST = 2.0  # seconds that a compilation may take that is not put off,
-_BRIEF = 0.2  # and of a patient process
+_LONGEST = 1.2  # seconds that a compilation may take that is not put off,
+_BRIEF = 0.2  # and of a patient process,
+_TO_CAPTURE = 1.6  # and its capture, times as many
 SHARE = 0.1  # of them that Python has to spend first,
 AFTER_REFUSAL = 0.02  # and of a capture that was refused, before the next one,
 _TOGETHER = 0.5  # seconds of all captures of a function that is split, before others wait,
@@ -264,7 +265,7 @@ class Captures:
             return WITHOUT_LIMITS
         seconds = math.inf if self.is_put_off else _BRIEF if _is_patient() else _LONGEST
         if not self.of_objects:
-            return Limits(seconds, seconds)
+            return Limits(seconds, _TO_CAPTURE * seconds)
         if are_in_vain() and not self.is_put_off:
             seconds = _BRIEF
         left = _seconds_left() / 2 if self.is_put_off else min(seconds, _OF_OBJECTS)

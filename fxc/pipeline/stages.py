@@ -272,14 +272,14 @@ def _kernels_of(index: BackendIndex[Kernel]) -> KernelOf:
 
 
 def _seconds_to_compile(functional: Graph) -> float:
-    """About how long native code takes to make: what the programs of tests/wild take."""
+    """About how long native code takes to make: what most programs of a hundred take at most."""
     return sum(
         _ARRAY if any(isinstance(each.type, ArrayType) for each in node.outputs) else _NUMBER
         for node in walk(functional.body)
     )
 
 
-_ARRAY, _NUMBER = 1.7e-3, 1e-3  # seconds for an operator that gives arrays, or numbers
+_ARRAY, _NUMBER = 1e-3, 5e-4  # seconds for an operator that gives arrays, or numbers
 
 
 def _counted_outside(graph: Graph) -> dict[str, Value]:
