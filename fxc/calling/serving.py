@@ -236,7 +236,7 @@ class Serving(Remembering[P, R]):
         """Run a call of a function whose compilation is put off, and note how long it takes."""
         run = self._runner()
         PERF.info("%s: runs as plain NumPy until it is worth compiling", self.__name__)
-        handed, before = self._leave(args, kwargs, False), clock()
+        handed, before = self._leave(args, kwargs, False, captures.left), clock()
         try:
             return self._by_python(run, args, kwargs)
         finally:

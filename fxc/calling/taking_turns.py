@@ -249,9 +249,11 @@ class TakingTurns(Resting[P, R]):
                 state.end(turn)
             self._arrange()
 
-    def _leave(self, args: tuple[Any, ...], kwargs: dict[str, Any], is_final: bool) -> int:
+    def _leave(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], is_final: bool, left: float = 0.0
+    ) -> int:
         """Let Python take calls like this one that come now: all, if that is ``final``, or else
-        some. Returns how many.
+        some, if seconds are ``left`` no more than take these. Returns how many.
         """
         state, key = self._state, key_of(args, kwargs)
         run = self._runner()
@@ -268,8 +270,8 @@ class TakingTurns(Resting[P, R]):
         elif is_final:
             calls = FOR_EVER
         else:
-            served = state.served
-            calls = state.wasted(key).rest(served)
+            calls, seconds = (known := state.wasted(key)).rest(state.served), known.seconds
+            calls = int(left / seconds) if 0 < left < seconds * calls else calls
         if calls:
             self._give_turn(Handed(run, key, calls))
         return calls

@@ -155,3 +155,20 @@ def test_brief_calls_that_wait_are_seldom_measured_by_the_slow_clock(
     captures.ended(captures.begun())
     assert len(looks) == 4
     assert 0.0 < captures.left < 1.0
+
+
+@pytest.mark.usefixtures("expensive")
+def test_no_more_calls_are_left_to_python_than_it_takes() -> None:
+    """Four times as many as before were, whatever time was left."""
+    compiled, x = fxc.compile(settle), np.linspace(0.5, 3.0, 7)
+    compiled(x, "mean")
+    (captures,) = compiled._state.captures.values()
+    captures.left = 100.0
+    for _ in range(40):
+        compiled(x, "mean")
+    (known,), (turn,) = compiled._state.in_vain.values(), compiled._state.turns.values()
+    captures.left = 2.5 * known.seconds
+    turn.renew(0)
+    for _ in range(20):
+        compiled(x, "mean")
+    assert compiled.cache_info().native_calls > 0
