@@ -337,6 +337,14 @@ def test_a_function_of_the_program_is_never_run_to_learn_something():
     assert ran == []
 
 
+def test_a_function_of_an_extension_that_names_an_owner_without_such_a_method() -> None:
+    function = spatial._distance_pybind.cdist_euclidean
+    assert not hasattr(function.__self__, function.__name__)
+    way = SimpleNamespace(distances=function)
+    step = fxc.compile(lambda way, x: way.distances(x, x), fullgraph=True)
+    assert np.array_equal(step(way, _a), function(_a, _a))
+
+
 def test_a_random_function_of_scipys_draws_as_in_numpy():
     from scipy import stats
 

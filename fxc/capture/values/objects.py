@@ -11,7 +11,9 @@ from types import (
     GenericAlias,
     GetSetDescriptorType,
     MemberDescriptorType,
+    MethodWrapperType,
     ModuleType,
+    NoneType,
     SimpleNamespace,
     WrapperDescriptorType,
 )
@@ -73,10 +75,11 @@ def is_proxy(kind: type) -> bool:
     return kind in ProxyTypes or class_attribute(kind, "__class__") is not of_object
 
 
-def has_owner(function: Any) -> bool:
-    """Whether a builtin is the method of an object that could change."""
-    owner = function.__self__
-    return owner is not None and not isinstance(owner, ModuleType | type)
+def has_owner(function: BuiltinFunctionType | MethodWrapperType) -> bool:
+    """Whether a builtin is a method of an object that could change: extensions name others."""
+    kind = type(function.__self__)
+    is_shared = kind is NoneType or issubclass(kind, ModuleType | type)
+    return not is_shared and hasattr(kind, function.__name__)
 
 
 def is_python_class(kind: type) -> bool:
