@@ -57,7 +57,15 @@ def of_few(x):
 
 def known(x):
     first = next(i for i in range(5) if i * i > 3)
-    return x * first, next((k for k in (3, 5) if k > 7), 1), next((v * 2 for v in x), 0.0)
+    least = next(dtype for dtype in (np.int8, np.int32, np.int64) if np.dtype(dtype).itemsize > 2)
+    many = next((k for k in [3, 5] * 20 if k > 4), 1), next((k for k in [3, 5] * 20 if k > 7), 1)
+    return (
+        x * first,
+        next((k for k in (3, 5) if k > 7), 1),
+        next((v * 2 for v in x), 0.0),
+        least,
+        many,
+    )
 
 
 def of_filters(x):

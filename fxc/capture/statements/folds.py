@@ -99,7 +99,7 @@ def fold(
     is_known = type(made.items) in _KNOWN and len(made.items) <= FEW
     if is_known and (loop is comes_up or (loop is first_of and rest and made.test)):
         return _of_known(door, function, fold, made, *rest)
-    filters = made.test is not None and type(made.items) in _KNOWN
+    filters = made.test is not None and type(made.items) in _KNOWN and loop is not first_of
     if takes_list or (filters and (is_list or loop is not None)):
         return door.call(function, filtered(door, _in_list(made)), *rest, **options)
     if loop is None or found is None or not _is_loop(loop, found, made.test):
