@@ -258,6 +258,13 @@ def test_native_calls_are_compared(as_users):
     assert COUNTS == {COMPARED: 2100}
 
 
+def test_what_is_clipped_may_lie_on_either_side_of_the_edge() -> None:
+    x = np.linspace(0.1, 9, 20_000)
+    program = fxc.compile(lambda x, y: np.maximum(np.tanh(x) - y, 0))
+    program(x, np.tanh(x))
+    assert COUNTS == {COMPARED: 1}
+
+
 def test_functions_of_our_own_may_round_otherwise():
     x = np.linspace(0, 5, 2001)
     program = fxc.compile(lambda x: (np.exp(x) - np.exp(x * (1 + 1e-9)), np.tanh(x)))
