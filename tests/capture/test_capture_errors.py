@@ -45,7 +45,7 @@ REFUSED = [
     # what needs elements
     (lambda x: max(x[0, :1], 2.0), (X,), f"a decision (if, while, and, or, not) {NEEDS}"),
     (lambda x: complex(x[0, 0], 1j), (X,), "complex() of a complex number and another"),
-    (lambda x: "ab" * int(x[0, 0]), (X,), f"an index or a size {NEEDS}"),
+    (lambda x: b"ab" * int(x[0, 0]), (X,), f"an index or a size {NEEDS}"),
     (lambda x: range(int(x[0, 0])), (X,), "a range or an iterator as a result cannot be captured"),
     (lambda x: float(f"{x.sum()}"), (X,), f"printing a number {NEEDS}"),
     (lambda x: f"{x}"[0], (X,), f"printing an array {NEEDS}"),

@@ -215,6 +215,9 @@ class Template:
 
         return Late(self._kind, self._function, *mapped(self._tree, of))
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_maker": None}  # of source: it is made again
+
     def made(self, *parts: object) -> Any:
         """The text itself, at run time."""
         if self._maker is None:
@@ -324,14 +327,10 @@ def _part(text: Any, start: object, stop: object, step: object) -> Any:
 
 def formatted(*parts: Any) -> str:
     """An f-string."""
-    texts = []
-    for part in parts:
-        if type(part) is str:
-            texts.append(part)
-        else:
-            value, conversion, spec = part
-            texts.append(format(_CONVERSIONS[conversion](value), spec))
-    return "".join(texts)
+    return "".join(
+        each if type(each) is str else format(_CONVERSIONS[each[1]](each[0]), each[2])
+        for each in parts
+    )
 
 
 def _formatted_source(part: tuple[Any, Any, Any], of: Callable[[object], str]) -> str:
