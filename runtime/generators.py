@@ -8,12 +8,17 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import cache
+from gc import get_referents
 from typing import Any
 
 from fxc.ir.handles import object_at
 
 _HEADER = object.__basicsize__
 _string_at = ctypes.string_at
+_increment, _decrement = (
+    ctypes.PYFUNCTYPE(None, ctypes.py_object)((name, ctypes.pythonapi))
+    for name in ("Py_IncRef", "Py_DecRef")
+)
 Restore = Callable[[], Any]
 
 
@@ -48,13 +53,27 @@ def checkpoint(generator: Any) -> Restore:
     where, there, lock = id(bits) + _HEADER, id(generator) + _HEADER, bits.lock
     with lock:  # another thread may be drawing, without the GIL
         memory, beside = _string_at(where, inner), _string_at(there, own)
+        owned = get_referents(bits, generator)
 
     def restore() -> None:
         with lock:
+            left = get_referents(bits, generator)
             ctypes.memmove(where, memory, inner)
             ctypes.memmove(there, beside, own)
+            _own_instead(owned, left)
 
     return restore
+
+
+def _own_instead(owned: list[Any], left: list[Any]) -> None:
+    """Count the references of bytes that were brought back, and no more those that they replace.
+
+    ``seed`` of a ``RandomState`` drops the seed sequence that it was made with.
+    """
+    for x in owned:
+        _increment(x)
+    for x in left:
+        _decrement(x)
 
 
 @cache

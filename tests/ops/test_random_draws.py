@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import random
+import sys
 from typing import Any
 
 import numpy as np
@@ -446,6 +447,20 @@ def test_states_are_brought_back(bits: str) -> None:
             assert state(made) == before
             assert made.standard_normal(701).tobytes() == first
             restore()
+
+
+def test_what_a_new_seed_drops_is_brought_back_and_kept() -> None:
+    made = np.random.RandomState(np.random.MT19937(3))
+    sequence = made._bit_generator._seed_seq  # type: ignore[attr-defined]
+    before = sys.getrefcount(sequence)
+    restore = checkpoint(made)
+    for _ in range(3):
+        made.seed(42)
+        assert made._bit_generator._seed_seq is None  # type: ignore[attr-defined]
+        restore()
+        assert made._bit_generator._seed_seq is sequence  # type: ignore[attr-defined]
+    del restore
+    assert sys.getrefcount(sequence) == before
 
 
 def test_states_of_pythons_generators_are_brought_back() -> None:
