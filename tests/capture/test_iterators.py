@@ -156,6 +156,17 @@ def test_an_iterator_is_empty_behind_a_loop() -> None:
         assert fxc.compile(twice)(a) == twice(a)
 
 
+def permuted(x, r):
+    return [x[np.array(places)].sum() for places in itertools.permutations(range(4), r)]
+
+
+def test_permutations_take_the_length_that_is_given() -> None:
+    compiled, x = fxc.compile(permuted, fullgraph=True), np.random.default_rng(3).random(4)
+    for r in (1, 2, 3, None, 2):
+        assert difference(run(permuted, (x, r)), run(compiled, (x, r))) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
 def added_up(x):
     out = []
     for i, a in enumerate(itertools.accumulate(x)):

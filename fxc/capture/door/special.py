@@ -23,7 +23,7 @@ from fxc.ir.later import import_later
 from ..arrays.creation import is_array
 from ..dicts.tables import KeyedTable
 from ..dicts.unknown_keys import is_text
-from ..forms.options import record_of
+from ..forms.options import is_open_int, record_of
 from ..forms.truths import flag_of
 from ..lists.list_room import WithLength
 from ..lists.traced_lists import TracedList
@@ -205,6 +205,12 @@ def _in_python(function: Any) -> Callable[..., Any]:
     return lambda door, *args, **kwargs: door.made(door.begun(function, args, kwargs))
 
 
+def _permutations(door: PlainCalls, x: object, r: Any = None) -> object:
+    """Their length has to be an int of Python's own: one that may vary becomes a constant."""
+    length = operator.index(r) if is_open_int(r) else settled(r)
+    return door.made(door.run_plain(itertools.permutations, (x, length), {}))
+
+
 def _groupby(door: PlainCalls, *args: object, **kwargs: object) -> Any:
     options = dict(zip(("iterable", "key"), args, strict=False)) | kwargs
     found = None
@@ -326,6 +332,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     **{getattr(itertools, f.__name__): _in_python(f) for f in IN_PYTHON},
     itertools.groupby: _groupby,
     itertools.combinations: lambda door, x, r: door.made(pairs_of_two(door.runnables((x,))[0], r)),
+    itertools.permutations: _permutations,
     list: list_of,
     tuple: tuple_of,
     os.fspath: lambda door, x: x if isinstance(x, str) else door.unknown(os.fspath, (x,), {}),
