@@ -149,10 +149,17 @@ def all_ways(x):
     return out
 
 
+def of_items(x):
+    """A format may take items of an array itself."""
+    pairs = np.stack([x, -x], axis=1)
+    texts = ["{0[0]:.1f} {0[1]}".format(pair) for pair in pairs]  # noqa: UP032
+    return texts, "{x[6]}{0.size}".format(x, x=x)  # noqa: UP032
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     *(by_percent, a_part_by_a_condition, two_branches, behind_a_loop, behind_a_while, fields),
     *(lines_of_a_loop, by_a_comprehension, by_maps, bars, all_ways, methods, of_arrays),
-    *(adds_up, to_other_bases, of_mapped, joined_in_items),
+    *(adds_up, to_other_bases, of_mapped, joined_in_items, of_items),
 ]
 VALUES = [np.arange(7.0) - k for k in (0, 2, 3, 9)]
 

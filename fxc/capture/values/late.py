@@ -69,9 +69,8 @@ class Late(Traced):
     @property
     def template(self) -> Template:
         """What it has in common with texts of other numbers."""
-        if self._template is None:
-            self._template = Template(self)
-        return self._template
+        self._template = found = self._template or Template(self)
+        return found
 
     def _structure_keys(self) -> tuple[Any, ...] | None:
         if not self.has_template:
@@ -347,9 +346,11 @@ def late(kind: type, function: Callable[..., object], /, *args: object, **kwargs
     if not (is_unknown(args) or is_unknown(kwargs)):
         return run_now(function, args, kwargs)
     try:
-        run_now(function, _sample(args), _sample(kwargs))  # it raises now what it would raise later
+        _run_on(_sample_of, function, args, kwargs)  # it raises now what it would raise later
     except _NoSample:
         pass
+    except IndexError:  # it takes an item of an array, whose sizes become constants
+        _run_on(_sized, function, args, kwargs)
     except ValueError:  # also where the sample of a text is no format
         mapped((args, kwargs), known_text)
         raise
@@ -363,26 +364,27 @@ class _NoSample(Exception):
     """There is no sample of something."""
 
 
-def _sample(x: object) -> Any:
-    """A tree with other numbers of the same types."""
-    return mapped(x, _sample_of, as_pythons)
+def _run_on(sample: Of, function: Callable[..., object], args: object, kwargs: object) -> None:
+    run_now(function, mapped(args, sample, as_pythons), mapped(kwargs, sample, as_pythons))
 
 
 def _sample_of(x: object) -> object:
+    """Another number of the same type."""
     if type(x) is Late:
         return "" if x._kind is str else x._kind()
     if not isinstance(x, Traced):
         return x
-    if isinstance(x, str):
-        return "a"
-    if isinstance(x, int):
-        return 1
+    if isinstance(x, str | int):
+        return "a" if isinstance(x, str) else 1
     if not isinstance(x, TracedValue):
         raise _NoSample
     found = x._object.type
-    if isinstance(found, ArrayType):
-        return np.ones((1,) * found.rank, found.dtype)
-    return found.one
+    return np.ones((1,) * found.rank, found.dtype) if isinstance(found, ArrayType) else found.one
+
+
+def _sized(x: Any) -> object:
+    found = _sample_of(x)
+    return np.resize(found, [*map(int, x.shape)]) if isinstance(found, np.ndarray) else found
 
 
 def used_up(args: tuple[object, ...]) -> tuple[Any, ...]:
