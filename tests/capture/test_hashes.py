@@ -76,3 +76,19 @@ def test_the_hash_of_a_number_that_is_an_int_or_a_float() -> None:
     for first in (1.5, 3.5, 2.0):
         x = np.array([first, 2.5, 4.0])
         assert difference(run(fn, [x]), run(compiled, [x])) == ""
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda own, given: (own & given, own | given, own - given, own ^ given),
+        lambda own, given: (own == given, own != given, own < given, own >= given),
+        lambda own, given: own >= given,
+        lambda own, given: len(own & given),
+    ],
+)
+def test_operators_of_frozensets_look_into_sets_that_change(fn: Any) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for texts in (("bc", "b"), ("bc", ""), ("de", ""), ("de", "cd"), ("de", "de")):
+        own, given = map(set, texts)
+        assert compiled(frozenset(own), given) == fn(frozenset(own), given)

@@ -220,6 +220,8 @@ class Comparisons(ItemAccess):
         if lists is not None:
             return self._compared_lists(name, *lists)
         if found is None:
+            if isinstance(a, frozenset) and isinstance(b, External):  # see ``set_operand``
+                b.settle()
             return getattr(operator, name)(a, copied(b) if isinstance(a, dict) else b)
         result = self._from(name, *found, 0)
         asks_equality = name in ("eq", "ne") and isinstance(result, Traced)

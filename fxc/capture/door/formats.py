@@ -12,6 +12,7 @@ from fxc.ir.error_kinds import TEXT
 from fxc.ir.tree import children_of, registration
 
 from ..outside.containers import External, settle_all
+from ..outside.sets import ExternalSet
 from ..session.refusing import refuse
 from ..values.late import formatted, late
 from ..values.objects import class_attribute
@@ -88,3 +89,7 @@ class Formats(Catching):
         """``x``, which code of C is about to look into."""
         settle_all((x,))
         return x
+
+    def set_operand(self, x: object) -> object:
+        """The second operand of ``&`` and its like: those of a frozenset do not ask a set."""
+        return self.settled(x) if isinstance(x, ExternalSet) else x

@@ -22,6 +22,7 @@ from .nodes import (
     walk,
 )
 
+OF_SETS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 _LISTS = (ast.List, ast.ListComp)
 _WITH_DEFAULT = ("get", "pop", "setdefault")  # methods
 
@@ -192,6 +193,8 @@ class Expressions(Names):
         sums[-1].left = self.visit(sums[-1].left)
         for each in reversed(sums):
             each.right = self.visit(each.right)
+            if isinstance(each.op, OF_SETS):
+                each.right = self._door("set_operand", each.right, each.right)
         if is_list:
             return self._made_list(node, node)
         return node if is_plain else self._door("percent", node, node.left, node.right)

@@ -11,7 +11,7 @@ from .binding import flags_of_unset, give_flags
 from .changed_in_loops import names_that_grow, prepared
 from .comprehensions import Comprehensions
 from .continuations import note_choice, without_deep_branches
-from .expressions import note_held, note_made_of_item
+from .expressions import OF_SETS, note_held, note_made_of_item
 from .jumps import RESULT, without_jumps
 from .liveness import Handed, handed_on
 from .names import CapturedNode, FunctionNode, parameters, scope_of
@@ -146,7 +146,7 @@ class Rewriter(Comprehensions):
         note_choice(node)
         node.target.stored_by = "augmented"  # type: ignore[union-attr]
         self.generic_visit(node)
-        if isinstance(node.op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.Sub):
+        if isinstance(node.op, OF_SETS):
             node.value = self._door("settled", node.value, node.value)
         if not variable:
             return node
