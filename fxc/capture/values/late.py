@@ -219,9 +219,8 @@ class Template:
 
     def made(self, *parts: object) -> Any:
         """The text itself, at run time."""
-        if self._maker is None:
-            self._maker = maker_of(self, _HOLE)
-        return self._maker(*parts)
+        self._maker = maker = self._maker or maker_of(self, _HOLE)
+        return maker(*parts)
 
     def source(self, of: Callable[[object], str]) -> str:
         """The text as an expression of Python's, of those of the arguments, in their order."""
