@@ -159,17 +159,17 @@ class Scope:
         vars(self).update(_PLAIN)
         self.made_list = door.lists.made
         self.growing = door.texts.made
-        self.outer = partial(door.read_global, function)
-        self.free = partial(door.read_cell, function)
+        self.outer = outer = partial(door.read_global, function)
+        self.free = free = partial(door.read_cell, function)
         self.patterns = Patterns(door, function)
         space = function.__globals__
         self.globals = Names(
-            lambda name: door.to_change(self.outer(name)),
+            lambda name: door.to_change(outer(name)),
             lambda name, value: door.store_outer(Outer(space, name), value),
             partial(door.delete_global, space),
         )
         self.cells = Names(
-            lambda name: door.to_change(self.free(name)),
+            lambda name: door.to_change(free(name)),
             lambda name, value: door.store_outer(Outer.free(function, name), value),
             _delete_cell,
         )

@@ -100,7 +100,7 @@ def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
     if type(leaf) is Mixed or type(leaf) is Several:
         raise refusal(NO_RESULT, "a result that is Python's number in one case, NumPy's in another")
     if isinstance(leaf, Traced):
-        if type(leaf)._operand is Traced._operand:
+        if type(leaf)._operand is Traced._operand or isinstance(leaf, str | bytes | int):
             raise refusal(
                 NO_RESULT,
                 "a text, or another object that is no array and no number, which is not known "
