@@ -84,14 +84,14 @@ hearers: list[Callable[[Difference], None]] = []
 
 def beside_numpy(variant: Variant, function: Callable[..., Any], options: Options) -> None:
     """Let the calls of a compilation of a function run beside NumPy."""
-    compiled = variant.call
+    compiled, reason = variant.call, unrepeatable(variant.captured.graph)
     variant.is_tried = variant.is_verified = True
 
     @unseen
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if variant.captured.guards.check(args, kwargs) is None:
             return MISSED
-        if reason := unrepeatable(variant.captured.graph):
+        if reason is not None:
             COUNTS[f"not compared: they {reason}"] += 1
             return compiled(args, kwargs)
         with _one_at_a_time:

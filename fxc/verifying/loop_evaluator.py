@@ -163,17 +163,8 @@ class _Run:
                 self.sizes[name] = int(self.atom(value))
             case Allocate():
                 pass
-            case Matmul(done=done, begun=None) if done is not None:
-                pass  # what it begins is added up as a whole
-            case Matmul(out, x, y, together=Together(fewer=fewer)):
-                for place, vector in enumerate(self.array(x)):
-                    behind = place * fewer
-                    product = np.matmul(vector, self.array(y)[:, behind:])
-                    self.array(out)[place, :, behind:] = product
-            case Matmul(out, x, y, sums=Sums() as sums):
-                added_up(sums, self.array(x), self.array(y), self.array(out))
-            case Matmul(out, x, y):
-                np.matmul(self.array(x), self.array(y), out=self.array(out))
+            case Matmul():
+                self.product(stmt)
             case Apply("sort", out, keys=None):
                 self.array(out).sort(-1)
             case Apply(function, out, keys=None):
@@ -201,6 +192,21 @@ class _Run:
                     self.block(test)
             case _:
                 raise NotImplementedError(stmt)
+
+    def product(self, stmt: Matmul) -> None:
+        """One product of matrices, of stacks of them, or of several vectors by one matrix."""
+        if stmt.done is not None and stmt.begun is None:
+            return  # what it begins is added up as a whole
+        x, y, out = (self.array(name) for name in (stmt.x, stmt.y, stmt.out))
+        match stmt:
+            case Matmul(together=Together(fewer=fewer)):
+                for place, vector in enumerate(x):
+                    behind = place * fewer
+                    out[place, :, behind:] = np.matmul(vector, y[:, behind:])
+            case Matmul(sums=Sums() as sums):
+                added_up(sums, x, y, out)
+            case _:
+                np.matmul(x, y, out=out)
 
     def boxed(self, arg: Any) -> Any:
         """An argument of a call of NumPy."""

@@ -18,6 +18,7 @@ MOST_OBJECTS = 20_000
 """How many are looked at: a program may hand over all it has, by one reference."""
 
 _GLOBALS = "__builtins__"  # a key of the dict of a module's variables
+_WARNED = "__warningregistry__"  # another one: Python's notes of warnings, ignored ones too
 HEAP_TYPE = 1 << 9  # a class that the program, or a library in Python, has defined
 
 
@@ -74,7 +75,7 @@ def entries(x: Any) -> dict[object, object]:
         case list() | tuple() | deque():
             return dict(enumerate(x))
         case dict():
-            return dict(x)
+            return {key: x[key] for key in list(x) if key != _WARNED or not is_globals(x)}
         case CellType():
             return dict(_contents(x))
     own = getattr(x, "__dict__", None)

@@ -9,10 +9,10 @@
       inside[] = old                        n[] = m
       n[] = m
 
-Such a truth may say of which type a number is, as well. With fewer numbers to choose from LLVM
-rather chooses than jumps. What an iteration hands on to the next one is known before the branch, so
-loops may get lanes. A condition with several parts, one about the best number so far, is left: most
-iterations do with that part, and jump.
+Such a truth may also say which type a number has. When an arm leaves fewer numbers to choose from,
+LLVM makes a ``select`` of them in place of a jump. What an iteration hands on to the next one is
+then known before the branch, so the loop may get lanes. A condition with several parts, one of them
+about the best number so far, is left as it is: most iterations need that part alone, and jump.
 """
 
 from __future__ import annotations

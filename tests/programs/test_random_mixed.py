@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+import resource
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,18 @@ FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # seeds from here on
 CHUNKS = 4  # tests that share the programs
 # Arrays so large that NumPy refuses to make them, which nobody reads.
 _OF_SIZE = ("too big", "allocate")
+
+
+_MOST = 12 << 30  # bytes of memory: programs draw sizes of 2**31, which some machines would grant
+
+
+@pytest.fixture(autouse=True)
+def _limited() -> Iterator[None]:
+    """Let NumPy refuse what would take all memory of the machine."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST if soft < 0 else min(soft, _MOST), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def load(program: MixedProgram) -> dict[str, Any]:

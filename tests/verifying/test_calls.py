@@ -311,6 +311,15 @@ def test_a_clock_is_not_compared():
     assert COUNTS == {"not compared: they read a clock": 1}
 
 
+def test_what_python_notes_of_ignored_warnings_is_not_compared():
+    globals().pop("__warningregistry__", None)
+    program = fxc.compile(lambda x: np.log(x) * 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program(np.array([-1.0, 2.0]))
+    assert COUNTS == {COMPARED: 1}
+
+
 @pytest.mark.parametrize("name", ["default_rng", "RandomState"])
 def test_what_is_drawn_without_a_seed_is_not_compared(name):
     program = fxc.compile(lambda x, *seed: getattr(np.random, name)(*seed).uniform(size=3) + x)

@@ -58,7 +58,7 @@ from .folded import (
 
 T = TypeVar("T")
 _LEAVING = (any, all, next)  # they may not ask for all items
-_TRUSTED = ("builtins", "collections", "numpy", "fxc")  # of fxc: what stands for methods
+_TRUSTED = ("builtins", "collections", "numpy")
 _KNOWN = frozenset(map(type, ((), [], {}.keys(), {}.values(), {}.items())))
 MOST_OF_ROWS = 64  # operations of a comprehension in a comprehension that Python runs
 

@@ -116,6 +116,7 @@ class Late(Traced):
                 return self._has_end(name, args[0])
             return getattr(self._known(), name)(*args, **kwargs)
 
+        vars(call)["__self__"] = self  # as methods have
         return call
 
     def __add__(self, other: object) -> Any:
@@ -154,9 +155,8 @@ class Late(Traced):
     def _has_end(self, name: str, text: str) -> bool:
         """``self.startswith(text)`` or ``self.endswith(text)``."""
         known = self._ends()[name == "endswith"]
-        if len(known) >= len(text) or not getattr(text, name)(known):
-            return bool(getattr(known, name)(text))
-        return bool(getattr(self._known(), name)(text))
+        is_enough = len(known) >= len(text) or not getattr(text, name)(known)
+        return bool(getattr(known if is_enough else self._known(), name)(text))
 
     def __ne__(self, other: object) -> Any:
         return not self == other
