@@ -40,7 +40,7 @@ def pieces(program: Program) -> Iterator[tuple[int, int]]:
     for place, stmt in enumerate(program.body):
         if is_cut(stmt):
             end = place + isinstance(stmt, Bind)
-            if end > first:
+            if not all(map(_is_of_caller, program.body[first:end])):
                 yield first, end
             first = place + 1
     if not all(map(_is_of_caller, program.body[first:])):
