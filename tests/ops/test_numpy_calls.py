@@ -10,6 +10,8 @@ import pytest
 
 import fxc
 from fxc.ir.objects import OWN_ARRAY
+from fxc.ops.kernels import compiled_kernel_of
+from fxc.ops.table import TABLE
 from fxc.runtime.numpy_steps import own_array
 from tests.compiling import check
 from tests.outcomes import difference, run
@@ -173,3 +175,26 @@ def test_an_array_that_numpy_gives_is_taken_where_nobody_else_has_its_memory() -
         assert taken.flags.num & OWN_ARRAY == OWN_ARRAY
         assert taken.dtype is dtype
         assert (taken == found).all()
+
+
+def test_native_code_between_calls_that_does_nothing_is_not_called() -> None:
+    """A size that NumPy's call gives is known to the plan without it."""
+
+    def program(x, y):
+        return np.unique(x), np.unique(y)
+
+    given = np.array([1j, 2, 1j]), np.array([2j, 2j, 2j])
+    compiled = fxc.compile(program, fullgraph=True)
+    assert difference(run(program, given), run(compiled, given)) == ""
+    assert "entry" not in str(compiled.inspect(*given).plan)
+
+
+@pytest.mark.parametrize("name", ["max", "prod", "cumsum", "argmin", "any", "var", "std", "mean"])
+@pytest.mark.parametrize("x", [np.array([1 + 2j, 3j, 2]), np.longdouble(2), 3], ids=repr)
+def test_methods_of_arrays_do_what_functions_do(name: str, x: object) -> None:
+    """What compiled code calls asks an array for its method; a number has none."""
+    kernel, op = compiled_kernel_of(name), TABLE[name]
+    options = dict.fromkeys([param.name for param in op.schema.params[1:]])
+    options |= {key: 0 for key in ("ddof", "keepdims") if key in options}
+    found = run(lambda x: kernel(x, *options.values()), (x,))
+    assert difference(run(lambda x: op.numpy(x, **options), (x,)), found) == ""

@@ -15,7 +15,7 @@ from fxc.lowering.emission.native_module import CALL, Module
 from fxc.lowering.nests.boxed_args import BufferArg
 from fxc.lowering.nests.buffers import Buffer
 from fxc.ops.foreign_calls import ForeignCall, Hole
-from fxc.ops.kernels import called_by, writing_kernel_of
+from fxc.ops.kernels import function_of, writing_kernel_of
 from fxc.ops.library import plain
 from fxc.ops.table import TABLE
 from fxc.ops.ufunc_methods import KERNELS as METHODS
@@ -87,7 +87,7 @@ class _Call:
             return _numpys(function.function), args, options
         if op in METHODS:
             return self.method(op.removeprefix("ufunc_"), given)
-        _, names = called_by(op)
+        _, names = function_of(op)
         if function is None or not _is_plain(op):
             raise ExportError(f"object code has no call of {op}")
         first = len(given) - len(names)
@@ -150,4 +150,4 @@ def _numpys(function: object) -> str:
 def _is_plain(op: str) -> bool:
     """Whether NumPy's function is the operator: called with its arguments, it gives its result."""
     function = TABLE[op].numpy
-    return function is not None and called_by(op)[0] in (function, plain(function))
+    return function is not None and function_of(op)[0] in (function, plain(function))

@@ -67,22 +67,24 @@ def compiled_kernel_of(name: str) -> Kernel:
     return _by_name(TABLE[name], function) if names else function
 
 
-_WARNS = frozenset({"mean", "var", "std", "median", "nanmedian"})
+_AVERAGES = frozenset({"mean", "var", "std"})
+_WARNS = _AVERAGES | {"median", "nanmedian"}
 
 
 def _warned(name: str, kernel: Kernel) -> Kernel:
     if name == "nanmedian":
         return _warned_of_nans(kernel)
+    has_ddof = name in ("var", "std")
 
     def average(x: Any, axis: Any, *rest: Any) -> Any:
-        shape = x.shape if type(x) is np.ndarray else np.shape(x)
+        is_array = type(x) is np.ndarray
         if axis is None:
-            count = math.prod(shape)
-        elif type(axis) is tuple:
-            count = math.prod([shape[each] for each in axis])
+            count = x.size if is_array else np.size(x)
         else:
-            count = shape[axis]
-        if count <= (rest[-1] if name in ("var", "std") else 0):
+            shape = x.shape if is_array else np.shape(x)
+            along = axis if type(axis) is tuple else (axis,)
+            count = math.prod([shape[each] for each in along])
+        if count <= (rest[-1] if has_ddof else 0):
             raise WouldRaise(f"NumPy warns of the {name} of too few elements")
         return kernel(x, axis, *rest)
 
@@ -90,37 +92,64 @@ def _warned(name: str, kernel: Kernel) -> Kernel:
 
 
 def _warned_of_nans(kernel: Kernel) -> Kernel:
-    firsts: dict[tuple[int, int | None], Any] = {}  # places of first elements, by rank and axis
-
     def median(given: Any, axis: int | None, *rest: Any) -> Any:
         x = given if type(given) is np.ndarray else np.asarray(given)
-        place = firsts.get((x.ndim, axis))
-        if place is None:
-            along = (0,) * x.ndim if axis is None else (slice(None),) * (axis % x.ndim) + (0,)
-            place = firsts[x.ndim, axis] = (*along, ...)
-        try:
-            first = x[place]  # of each median: mostly no nan
-        except IndexError:
-            raise WouldRaise("NumPy warns of the median of no elements") from None
-        if (
-            x.dtype.kind in "fc"
-            and 1 in (first != first).tobytes()
-            and 1 in np.logical_and.reduce(x != x, axis).tobytes()
-        ):
+        if not (x.size if axis is None else x.shape[axis]):
+            raise WouldRaise("NumPy warns of the median of no elements")
+        if x.dtype.kind in "fc" and _starts_with_nan(x, axis) and _is_all_nan(x, axis):
             raise WouldRaise("NumPy warns of the median of nothing but nans")
         return kernel(given, axis, *rest)
 
     return median
 
 
+def _starts_with_nan(x: np.ndarray, axis: int | None) -> bool:
+    """Whether the first element of what one of the medians is of is nan: mostly none is."""
+    if axis is None:
+        number = x.item(0)
+        return bool(number != number)
+    first = x[(slice(None),) * (axis % x.ndim) + (0, ...)]
+    return 1 in (first != first).tobytes()
+
+
+def _is_all_nan(x: np.ndarray, axis: int | None) -> bool:
+    return 1 in np.logical_and.reduce(x != x, axis).tobytes()
+
+
+def _is_method(op: Operator) -> bool:
+    """Whether NumPy's function does to an array what its method of that name does."""
+    is_one = op.tag in (Tag.REDUCTION, Tag.SCAN) or op.name in _AVERAGES
+    return is_one and hasattr(np.ndarray, op.name)
+
+
+def _of_arrays(op: Operator) -> Kernel:
+    """NumPy's function, and for arrays the method of its name: it takes less time."""
+    function = _by_name(op, plain(guarded(op.numpy)))
+    if not _is_method(op):
+        return function
+    called = _by_name(op, getattr(np.ndarray, op.name))
+    names = ", ".join(param.name for param in op.schema.params)
+    first = op.schema.params[0].name
+    source = f"lambda {names}: called({names}) if type({first}) is ndarray else function({names})"
+    kernel: Kernel = eval(source, {"called": called, "function": function, "ndarray": np.ndarray})
+    return kernel
+
+
 def called_by(name: str) -> tuple[Kernel, tuple[str, ...]]:
-    """What ``kernel_of(name)`` calls for plain arrays, and the names of the last arguments."""
+    """What compiled code calls for plain arrays, and the names of the last arguments."""
     op = TABLE[name]
     if name in _WARNS and op.numpy is not None:
-        return _warned(name, _by_name(op, plain(op.numpy))), ()
+        return _warned(name, _of_arrays(op)), ()
+    function, names = function_of(name)
+    return (_of_arrays(op), ()) if names and _is_method(op) else (function, names)
+
+
+def function_of(name: str) -> tuple[Kernel, tuple[str, ...]]:
+    """What ``kernel_of(name)`` calls for plain arrays, and the names of the last arguments."""
+    op = TABLE[name]
     if isinstance(op.numpy, ForeignCall):
         return op.numpy.kernel(), ()
-    if op.name in _KERNELS or op.role or op.numpy is None:
+    if op.name in _KERNELS or op.role or op.numpy is None or name in _WARNS:
         return kernel_of(name), ()
     names = tuple(param.name for param in op.schema.params[op.schema.positional :])
     return plain(guarded(op.numpy)), names
