@@ -28,7 +28,9 @@ TYPE_VECTORCALL = HEADER + 40  # where, from an object's start, the function for
 TYPE_FLAGS = HEADER + 152
 TYPE_GET = HEADER + 256  # the function behind ``__get__``
 OWN_DATA = 0x4  # flags of arrays: memory of its own
-OWN_ARRAY = OWN_DATA | 0x1 | 0x100 | 0x400  # also in C order, aligned, writeable
+C_ORDER = 0x1
+C_ARRAY = C_ORDER | 0x100 | 0x400  # also aligned, and writeable
+OWN_ARRAY = OWN_DATA | C_ARRAY
 HAS_VECTORCALL, IS_BASE, IS_METHOD = 1 << 11, 1 << 10, 1 << 17  # flags of types
 
 _pointer_at = ctypes.c_void_p.from_address

@@ -13,7 +13,7 @@ import numpy as np
 from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
 from fxc.ir.errors import WouldRaise
 from fxc.ir.graph import Literal
-from fxc.ir.objects import HELD_ONCE, OWN_ARRAY, OWN_DATA
+from fxc.ir.objects import C_ARRAY, C_ORDER, HELD_ONCE, OWN_ARRAY, OWN_DATA
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, Type
 
@@ -134,14 +134,16 @@ def _written(call: ForeignCall) -> Callable[..., Any]:
     """The function that calls and compares, as Python code: loops over operands and results would
     take as long as short calls.
     """
-    constants: dict[str, Any] = {"function": call.function, "call": call, "ndarray": np.ndarray}
+    writes_nothing = _writes_nothing(call)
+    function = plain(call.function) if writes_nothing else call.function
+    constants: dict[str, Any] = {"function": function, "call": call, "ndarray": np.ndarray}
     constants |= {"share": plain(np.may_share_memory), "numpys": NUMPYS_ERRORS}
     constants |= {"refs": sys.getrefcount, "few": HELD_ONCE}
     constant = partial(_constant, constants)
     places = range(len(call.takes_arrays))
     arrays = [place for place in places if call.takes_arrays[place]]
     lines = [f"def run({', '.join(f'v{place}' for place in places)}):"]
-    if _writes_nothing(call):
+    if writes_nothing:
         given = [f"v{place}" for place in arrays]
     else:
         given = [f"g{place}" for place in arrays]
@@ -213,17 +215,16 @@ def _compared(
             continue
         shared = [f"share({part}, {other})" for other in memory]
         same = [f"{part} is {other}" for other in given]
-        if result.is_in_order:
-            yield f"    if {part}.flags.num & {OWN_ARRAY} != {OWN_ARRAY} or refs({part}) != few:"
-        else:
-            yield f"    if not {part}.flags.num & {OWN_DATA} or refs({part}) != few:"
+        wanted = OWN_ARRAY if result.is_in_order else OWN_DATA
+        yield f"    n = {part}.flags.num"
+        yield f"    if n & {wanted} != {wanted} or refs({part}) != few:"
         yield f"        b = {part}.base"
         own = f"type(b) is ndarray and b.flags.num & {OWN_DATA} and refs(b) == few"
         yield f"        if not ({own}):"
         yield f"            if {' or '.join(same + shared) or 'False'}: raise call.differs()"
         if result.is_in_order:
-            yield f"        if not {part}.flags.c_contiguous: raise call.differs()"
-            yield f"        if not {part}.flags.carray: {part} = {part}.copy()"
+            yield f"        if not n & {C_ORDER}: raise call.differs()"
+            yield f"        if n & {C_ARRAY} != {C_ARRAY}: {part} = {part}.copy()"
         given, memory = [*given, part], [*memory, part]
 
 

@@ -73,17 +73,18 @@ def eigenvectors(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 # From NumPy 2.5 on eigenvalues of a real matrix are complex numbers in any case.
 ALWAYS_COMPLEX = np.linalg.eigvals(np.eye(1)).dtype.kind == "c"
+_FLOAT, _COMPLEX = np.dtype(np.float64), np.dtype(np.complex128)
 
 
 def _with_imaginary_parts(x: np.ndarray, found: np.ndarray) -> np.ndarray:
     if ALWAYS_COMPLEX:
         return found
-    if found.dtype.kind == "c" and x.dtype.kind != "c":
-        raise WouldRaise("a real matrix has complex eigenvalues")
-    if found.dtype.char != "d":
+    if found.dtype is not _FLOAT:
+        if found.dtype.kind == "c" and x.dtype.kind != "c":
+            raise WouldRaise("a real matrix has complex eigenvalues")
         return found
     whole = found.base  # what it is the real parts of, with imaginary parts that are zeros
-    is_whole = type(whole) is np.ndarray and whole.dtype.char == "D" and whole.shape == found.shape
+    is_whole = type(whole) is np.ndarray and whole.dtype is _COMPLEX and whole.shape == found.shape
     return whole if is_whole else found.astype(np.complex128)  # type: ignore[return-value]
 
 
