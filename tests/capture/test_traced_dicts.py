@@ -467,9 +467,33 @@ def by_attributes(x):
     return falls, walker.at
 
 
+def written_with_their_first_key(x):
+    hops, near = [], x.reshape(4, 4) > 0.2
+    for start in range(len(near)):
+        level, parent, queue = {start: 0}, {(start, int(x[start] * 3)): -1, (9, 9): start}, [start]
+        while queue:
+            u = queue.pop(0)
+            for v in np.flatnonzero(near[u]):
+                v = int(v)
+                if v not in level:
+                    level[v] = level[u] + 1
+                    parent[v, u] = u
+                    queue.append(v)
+        hops.append(len(level) + sum(parent.values()))
+    return hops
+
+
+def written_with_lists(x):
+    groups = {int(x[0] * 3): [0.5], int(x[1] * 3): [x[1]]}
+    for v in x:
+        groups.setdefault(int(v * 3), []).append(v)
+    return [sum(each) for each in groups.values()], len(groups)
+
+
 @pytest.mark.parametrize(
     "fn",
     [
+        *(written_with_their_first_key, written_with_lists),
         *(known_texts, new_keys_in_branches, closed_by_known_places, made_of_pairs),
         *(members_as_keys, new_members_as_keys, members_of_two_enums_as_keys),
         new_texts_in_any_order,
@@ -521,6 +545,26 @@ def numbers_of_all_sizes(s):
     for i, v in enumerate(np.arange(len(s)) * 7 % 10):
         d[int(v)] = i
     return d
+
+
+def reached(x, start):
+    level, seen, queue = {start: 0}, {start}, [start]
+    while queue:
+        u = queue.pop(0)
+        for v in (u * 2 % len(x), u * 3 % len(x)):
+            if v not in level:
+                level[v] = level[u] + 1
+                seen.add(v)
+                queue.append(v)
+    return list(level.items()), len(seen)
+
+
+def test_one_compilation_for_all_first_keys() -> None:
+    compiled = fxc.compile(reached, fullgraph=True)
+    for start in (5, 3, 4, 7, 2):
+        assert compiled(SIGNALS[0], start) == reached(SIGNALS[0], start)
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (1, 0)
 
 
 @pytest.mark.parametrize("fn", [letters, longest_without_repeats, numbers_of_all_sizes])

@@ -25,6 +25,7 @@ from ..values.objects import MISSING
 from .dict_tables import is_key
 from .traced_dicts import TracedDict, factory_of
 from .traced_sets import TracedSet
+from .unknown_keys import is_unknown_key
 
 
 class OpenDict(ExternalDict):
@@ -134,6 +135,12 @@ class MadeDicts:
             items = OpenDict(items)
         self._made[id(items)] = place, items
         return items
+
+    def are_known(self, keys: tuple[object, ...]) -> bool:
+        """Whether Python has the keys of what is made here, or is to have them."""
+        if any(map(is_unknown_key, keys)):
+            return False
+        return not (current().wants(_label(user_location())) and all(map(is_key, keys)))
 
     def place_of(self, items: object) -> SourceLocation | None:
         """The line where a dict or a set was made; None if that is not known."""

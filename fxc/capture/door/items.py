@@ -187,12 +187,23 @@ class ItemAccess(Formats):
 
     def set_of(self, *items: object) -> Any:
         """``{a, b}``."""
-        known = all(not is_unknown_key(x) for x in items)
+        known = self.dicts.are_known(items)
         made = self.made(set(items) if known else set())
         if not known:
             self.dicts.ask(made)  # no more, where it is one of the graph
             for x in items:
                 made.add(x)
+        return made
+
+    def dict_of(self, *parts: object) -> Any:
+        """``{key: value, …}``, with a key and its value after the other."""
+        keys, values = parts[::2], parts[1::2]
+        known = self.dicts.are_known(keys)
+        made = self.made(dict(zip(keys, values, strict=True)) if known else {})
+        if not known:
+            self.dicts.ask(made)  # no more, where it is one of the graph
+            for key, value in zip(keys, values, strict=True):
+                made[key] = value
         return made
 
     def item_list(self, x: object, place: str) -> Any:

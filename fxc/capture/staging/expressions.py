@@ -26,7 +26,6 @@ OF_SETS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 _LISTS = (ast.List, ast.ListComp)
 _WITH_DEFAULT = ("get", "pop", "setdefault")  # methods
 
-
 # The functions in ``operator``.
 _ORDERS: dict[type, str] = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
 # What the door is asked for other comparisons, and whether for the opposite.
@@ -53,8 +52,13 @@ class Expressions(Names):
         return self._door("set_of", node, *node.elts)
 
     def visit_Dict(self, node: ast.Dict) -> Any:
-        self.generic_visit(node)
-        return self._door("made", node, node)
+        keys = [key for key in node.keys if key is not None]
+        if len(keys) < len(node.keys) or all(isinstance(key, ast.Constant) for key in keys):
+            self.generic_visit(node)
+            return self._door("made", node, node)
+        note_held(*node.values)
+        pairs = zip(keys, node.values, strict=True)
+        return self._door("dict_of", node, *(self.visit(part) for pair in pairs for part in pair))
 
     def visit_Name(self, node: ast.Name) -> Any:
         if node.id == "__class__" or node.id.startswith("__fxc_"):
