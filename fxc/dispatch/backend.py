@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from fxc.ir.later import import_later
 from fxc.ir.records import frozen
-from fxc.ops.kernels import Kernel, kernel_of
+from fxc.ops.kernels import kernel_of
 from fxc.ops.operators import Operator, Tag
 from fxc.ops.table import TABLE
 
 from .keys import DispatchKey
+
+if TYPE_CHECKING:
+    from fxc.ops.kernels.making import Kernel
 
 K = TypeVar("K")
 

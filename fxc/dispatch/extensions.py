@@ -22,7 +22,7 @@ from .dispatcher import Registration
 if TYPE_CHECKING:
     from fxc.ir.graph import Graph
     from fxc.ir.types import Type
-    from fxc.ops.kernels import Kernel
+    from fxc.ops.kernels.making import Kernel
 
     from .backend import BackendIndex
 

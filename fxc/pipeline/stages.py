@@ -27,7 +27,6 @@ from fxc.ir.size_guards import Guard, assuming, recording
 from fxc.ir.steps import done
 from fxc.ir.symbols import Dim, symbols_of
 from fxc.ir.types import ArrayType
-from fxc.ops.kernels import Kernel
 from fxc.ops.metas import types_of
 from fxc.ops.table import TABLE
 from fxc.passes.dates import in_integers
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from fxc.ir.evaluate import KernelOf
     from fxc.lowering.building.context import NativeKernel
     from fxc.lowering.emission.native_module import Module
+    from fxc.ops.kernels.making import Kernel
 
     from .assemble import Assembled
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fxc.ir.graph import Graph, Node, Region
 from fxc.ir.records import replace
-from fxc.ops.kernels import Kernel, kernel_of
+from fxc.ops.kernels.making import Kernel, kernel_of
 
 # A node ``x into %base`` is evaluated by the kernel "x into 0", 0 being the place of the base among
 # its arguments, which brings the result into the base's own memory.
