@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fxc.ir.forking import table_lock
-from fxc.ops import chosen, composites, histograms
+from fxc.ops.composite_rows import COMPOSITES
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas import meta_of
 
@@ -25,7 +25,7 @@ def make_dispatcher() -> Dispatcher:
     dispatcher.source(DispatchKey.CPU, kernel_of)
     dispatcher.source(DispatchKey.META, meta_of)
     dispatcher.fallback(DispatchKey.TRACE, trace_column(dispatcher))
-    for composite in (*composites.COMPOSITES, *histograms.COMPOSITES, *chosen.COMPOSITES):
+    for composite in COMPOSITES:
         dispatcher.impl_composite(composite.op, AliasKey(composite.alias_key), composite.function)
     return dispatcher
 

@@ -12,7 +12,7 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import product
 from fxc.ir.types import ArrayType, ScalarType, Type, is_c_contiguous
 
-from .composites import EXPLICIT, Composite, OpsHandle
+from .composites import OpsHandle
 
 # By ufunc: the operator that reduces with it, and what changes nothing.
 _OPERATORS: dict[str, tuple[str, Any]] = {
@@ -142,6 +142,3 @@ def _start(ops: OpsHandle, initial: object, wanted: np.dtype) -> Any:
 def _is_in_range(value: Any, dtype: np.dtype) -> bool:
     limits = np.iinfo(dtype)
     return bool(limits.min <= value <= limits.max)
-
-
-COMPOSITES = (Composite("ufunc_reduce", EXPLICIT, ufunc_reduce),)

@@ -40,19 +40,6 @@ class OpsHandle(Protocol):
     def meta(self, name: str, /, *args: object, **kwargs: object) -> Any: ...
 
 
-@frozen
-class Composite:
-    """One decomposition: of which operator, under which alias key."""
-
-    op: str
-    alias_key: str
-    function: Callable[..., Any]
-
-
-IMPLICIT = "CompositeImplicit"
-EXPLICIT = "CompositeExplicit"
-NON_FUNCTIONAL = "CompositeExplicitNonFunctional"
-
 _FLOAT64 = np.dtype(np.float64)
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT16 = np.dtype(np.float16)
@@ -366,22 +353,3 @@ def _empty_like(ops: OpsHandle, kind: ArrayType) -> Any:
     layout = stride_order(kind)
     in_c_order = layout == tuple(range(kind.rank))
     return ops.empty(kind.shape, kind.dtype, None if in_c_order else layout)
-
-
-COMPOSITES: tuple[Composite, ...] = (
-    Composite("divmod", IMPLICIT, divmod_),
-    Composite("degrees", IMPLICIT, degrees),
-    Composite("radians", IMPLICIT, radians),
-    Composite("deg2rad", EXPLICIT, deg2rad),
-    Composite("rad2deg", EXPLICIT, rad2deg),
-    Composite("clip", EXPLICIT, clip),
-    Composite("mean", EXPLICIT, mean),
-    Composite("var", EXPLICIT, var),
-    Composite("std", EXPLICIT, std),
-    Composite("outer", EXPLICIT, outer),
-    Composite("eye", EXPLICIT, eye),
-    Composite("eye", NON_FUNCTIONAL, eye_written),
-    Composite("linspace", NON_FUNCTIONAL, linspace),
-    Composite("stack", EXPLICIT, stack),
-    Composite("stack", NON_FUNCTIONAL, stack_written),
-)

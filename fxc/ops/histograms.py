@@ -15,7 +15,7 @@ from fxc.ir.size_functions import floordiv
 from fxc.ir.symbols import Dim, product
 from fxc.ir.types import ScalarType
 
-from .composites import EXPLICIT, Composite, OpsHandle
+from .composites import OpsHandle
 
 _FLOAT64 = np.dtype(np.float64)
 _INT64 = np.dtype(np.int64)
@@ -178,9 +178,3 @@ def _counted(
 def _added_up(ops: OpsHandle, start: object, source: object, indices: tuple[object, ...]) -> object:
     axes = tuple(range(len(indices)))
     return ops.index_reduce(start, source, indices, axes, 0, "add")
-
-
-COMPOSITES = (
-    Composite("bincount", EXPLICIT, bincount),
-    Composite("histogram", EXPLICIT, histogram),
-)
