@@ -5,7 +5,7 @@ See Note [Bases and views].
 
 from __future__ import annotations
 
-import threading
+from _thread import _local
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -45,7 +45,7 @@ as_numpy_rounds = import_later("fxc.passes.rounded_products", "as_numpy_rounds")
 # no two of what a loop carries are one array.
 
 
-class _Thread(threading.local):
+class _Thread(_local):
     run: Functionalization | None = None
 
 

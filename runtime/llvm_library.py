@@ -12,7 +12,7 @@ import importlib
 import os
 import platform
 import sys
-import threading
+from _thread import RLock
 from collections.abc import Callable
 from typing import Any
 
@@ -91,7 +91,7 @@ _TYPES = {
     "module_AddSROAPass": "-p",
     "module_AddSimplifyCFGPass": "-p",
 }
-_lock = held_over_forks(threading.RLock(), LLVMLITE)
+_lock = held_over_forks(RLock(), LLVMLITE)
 
 
 def binding() -> Any:

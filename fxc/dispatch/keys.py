@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from _thread import _local
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum, IntEnum
@@ -86,7 +86,7 @@ ALIAS_COLUMNS = {
 }
 
 
-class _ThreadKeys(threading.local):
+class _ThreadKeys(_local):
     include = 0
     exclude = 0
 

@@ -5,7 +5,7 @@ Every Node of every graph comes through here, in capture as in passes that re-in
 
 from __future__ import annotations
 
-import threading
+from _thread import _local
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LocationProvider = Callable[[], SourceLocation | None]
 
 
-class _Recording(threading.local):
+class _Recording(_local):
     builder: GraphBuilder | None = None
     locate: LocationProvider | None = None
 

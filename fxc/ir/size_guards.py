@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from _thread import _local
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -62,7 +62,7 @@ class Guard:
         return f"{self.left} {self.relation} {self.right}"
 
 
-class _Recorders(threading.local):
+class _Recorders(_local):
     def __init__(self) -> None:
         self.stack: list[dict[Guard, None]] = []
 
@@ -116,7 +116,7 @@ def guard(left: Dim, relation: str, right: Dim) -> bool:
 # Counted sizes
 
 
-class _Listener(threading.local):
+class _Listener(_local):
     def __init__(self) -> None:
         self.assume: Callable[[Guard], None] | None = None
 

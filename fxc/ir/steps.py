@@ -6,14 +6,14 @@ nests, a module. Where nobody listens that costs nothing that can be measured.
 
 from __future__ import annotations
 
-import threading
+from _thread import _local
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Listener = Callable[[str, object], None]
 
 
-class _Here(threading.local):
+class _Here(_local):
     """Who listens in this thread."""
 
     listeners: tuple[Listener, ...] = ()

@@ -8,7 +8,7 @@ import itertools
 import linecache
 import os
 import sys
-import threading
+from _thread import _local
 from types import CodeType, FrameType, FunctionType
 from typing import Any, TypeVar
 
@@ -128,7 +128,7 @@ def _name_of(frame: FrameType) -> str:
     return around.f_code.co_name if around.f_lineno == frame.f_lineno else code.co_name
 
 
-class _Ignored(threading.local):
+class _Ignored(_local):
     kinds: frozenset[str] = frozenset()
     warnings: tuple[type[Warning], ...] = ()
     region: int | None = None  # that the ``Filtering`` around stands in

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-import threading
+from _thread import _local
 from collections.abc import Iterable
 from enum import Enum
 from typing import Any
@@ -119,7 +119,7 @@ class LeftToPython(BaseException):
     """
 
 
-class _Thread(threading.local):
+class _Thread(_local):
     session: Any = None  # of the capture that the thread is in
 
 
