@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from .kept_code import LARGE
+from fxc.package.builtins import ITEM_SIZE
 
-ITEM_SIZE = 40  # where a dtype of NumPy 2 has it
+from .recipe import LARGE
+
 _GIVEN = "ptr %type, ptr %dtype, i32 %rank, ptr %sizes, ptr %steps, ptr %data, i32 %flags, ptr %of"
 
 # As NumPy's PyArray_NewFromDescr, but that the memory of large arrays is ours: where the program

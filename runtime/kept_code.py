@@ -13,8 +13,6 @@ HANDLER = AGES + 8 * COUNT  # PyDataMem_Handler
 NAME = 127  # bytes of its name; then its version, and from an aligned place its functions
 SIZE = HANDLER + NAME + 1 + 5 * 8
 
-LARGE = 2**22  # bytes of an array whose memory is kept: NumPy takes huge pages from here on
-
 # In front of each block, for the data begin behind it: room, address and length of the mapping; no
 # length where it is malloc's.
 HEADER = 64

@@ -19,7 +19,6 @@ from .kept_code import (
     HUGE,
     KEPT,
     KEPT_CODE,
-    LARGE,
     LEAST,
     LIMIT,
     MARKS,
@@ -27,6 +26,7 @@ from .kept_code import (
     REUSED,
     SIZE,
 )
+from .recipe import LARGE
 
 # Note [Kept memory]
 # A large block that is freed goes back to the system, and the next one of its size is had anew,

@@ -25,6 +25,7 @@ from fxc.ir.symbols import Dim, SymExpr, SymFunc, dims_in, product, symbols_of
 from fxc.ir.types import ScalarType, layout_model
 
 from .recipe import (
+    LARGE,
     GivenArg,
     NativeStep,
     NumpyStep,
@@ -234,10 +235,10 @@ class PlanWriter:
 
     def _function_for(self, shape: Sequence[Dim], itemsize: int, name: str = "empty") -> str:
         """What makes an array: NumPy's own function, unless it may be a large one."""
-        size, large = itemsize * product(tuple(shape)), self.recipe.large
-        if isinstance(size, int) and size < large.least:
+        size = itemsize * product(tuple(shape))
+        if isinstance(size, int) and size < LARGE:
             return name
-        self.constants[f"large_{name}"] = getattr(large, name)
+        self.constants[f"large_{name}"] = self.recipe.large(name)
         return f"large_{name}"
 
     def _bind_sizes(self, symbols: Sequence[str]) -> None:

@@ -12,6 +12,8 @@ from fxc.ir.signature import ResultLeaf, Signature, Slot, ViewLeaf, ViewStep
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ScalarType
 
+LARGE = 2**22  # bytes of an array whose memory is kept: NumPy takes huge pages from here on
+
 
 @frozen
 class NativeStep:
@@ -73,21 +75,13 @@ class NumpyStep:
 
 
 @frozen
-class LargeArrays:
-    """Like the functions of NumPy, but that the memory of arrays of ``least`` bytes is kept."""
-
-    empty: Callable[..., Any]
-    empty_like: Callable[..., Any]
-    least: int
-
-
-@frozen
 class Recipe:
     """What a plan is made of.
 
     ``packed`` are the graph inputs that are scalars, or a part of one that is complex, with their
     ``struct`` codes; ``objects`` those given to native code as they are. ``results`` name the slot
-    of each graph result, or one of ``returned``, which native code returns.
+    of each graph result, or one of ``returned``, which native code returns. ``large`` gives, by the
+    name of NumPy's function, what makes an array whose memory is kept.
     """
 
     inputs: tuple[Value, ...]
@@ -100,7 +94,7 @@ class Recipe:
     results: tuple[str, ...]
     signature: Signature
     view_kernels: Mapping[str, Callable[..., Any]]
-    large: LargeArrays
+    large: Callable[[str], Callable[..., Any]]
     sizes: Mapping[str, str]  # of counted sizes, by symbol: the slots with their values
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 
@@ -12,9 +13,8 @@ import numpy as np
 from fxc.ir.settings import Config, config
 from fxc.ir.tracebacks import folded
 from fxc.package.builtins import NEW_ARRAY, numpy_function
-from fxc.runtime.kept_code import LARGE
 from fxc.runtime.kept_memory import KeptMemory, NumpyMemory, usual_limit
-from fxc.runtime.recipe import LargeArrays
+from fxc.runtime.recipe import LARGE
 
 from .numpy_slots import SET_HANDLER, usual_handler
 
@@ -55,7 +55,12 @@ def _empty_like(like: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return np.empty_like(like, shape=shape)
 
 
-LARGE_ARRAYS = LargeArrays(_empty, _empty_like, LARGE)
+_MAKERS: dict[str, Callable[..., np.ndarray]] = {"empty": _empty, "empty_like": _empty_like}
+
+
+def maker(name: str) -> Callable[..., np.ndarray]:
+    """What makes arrays as this function of NumPy does, but for the memory of large ones."""
+    return _MAKERS[name]
 
 
 def get_kept_memory() -> int:

@@ -17,6 +17,7 @@ from fxc.ir.errors import InternalError
 from fxc.ir.later import import_later
 from fxc.package.builtins import (
     ABI_VERSION,
+    ITEM_SIZE,
     KNOWN_ABI,
     NEW_ARRAY,
     RESIZE,
@@ -104,7 +105,6 @@ def check_places() -> None:
     Raises ``ImportError`` if something is not where this module calls it.
     """
     from fxc.ir.objects import objects_are_as_known  # once, by who compiles
-    from fxc.runtime.kept_arrays import ITEM_SIZE
 
     table = numpy_table()
     _demand(objects_are_as_known(), "its arrays and scalars lie otherwise")

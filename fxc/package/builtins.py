@@ -19,6 +19,7 @@ RESIZE = 80  # PyArray_Resize
 NEW_ARRAY = 94  # PyArray_NewFromDescr
 SET_BASE = 282  # PyArray_SetBaseObject
 KNOWN_ABI = 2 << 24  # of NumPy 2: no place of the table moves before NumPy 3
+ITEM_SIZE = 40  # where a dtype of NumPy 2 has it
 
 METH_FASTCALL = 0x80
 METH_KEYWORDS = 0x2

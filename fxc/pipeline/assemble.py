@@ -35,7 +35,6 @@ from fxc.lowering.nests.boxed_args import BufferArg, InputArg, buffer_args
 from fxc.lowering.nests.buffers import Buffer
 from fxc.lowering.nests.program import Program, is_cut
 from fxc.lowering.nests.statements import Boxed, Stmt, touched, walk
-from fxc.native.large_arrays import LARGE_ARRAYS
 from fxc.native.numpy_slots import check_places
 from fxc.native.pointer_table import Entry, TableObjects, table_of
 from fxc.ops.effects import direct
@@ -54,6 +53,7 @@ check_places()
 
 # See Note [Rooms with one door].
 gives_new = import_later("fxc.ops.foreign_calls", "gives_new")
+large_array_maker = import_later("fxc.native.large_arrays", "maker")
 draw_function = import_later("fxc.native.draws", "draw_function")
 evaluate = import_later("fxc.ir.evaluate", "evaluate")
 verify_parallel = import_later("fxc.lowering.nests.independence", "verify_parallel")
@@ -177,7 +177,7 @@ def recipe_of(
         program.results,
         graph.signature,
         {op: kernel_of(op) for op in views},
-        LARGE_ARRAYS,
+        large_array_maker,
         program.sizes,
     )
 

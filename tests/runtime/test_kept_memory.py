@@ -20,8 +20,9 @@ import fxc
 from fxc.native import large_arrays
 from fxc.native.numpy_slots import SET_HANDLER, usual_handler
 from fxc.package.builtins import NEW_ARRAY, numpy_function
-from fxc.runtime.kept_code import COUNT, HANDLER, LARGE
+from fxc.runtime.kept_code import COUNT, HANDLER
 from fxc.runtime.kept_memory import KeptMemory, NumpyMemory, _has_huge_pages, usual_limit
+from fxc.runtime.recipe import LARGE
 from tests.outcomes import difference, run
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="memory is mapped as POSIX has it")
