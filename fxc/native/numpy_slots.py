@@ -67,6 +67,7 @@ def _kept_dtype(kind: str) -> np.dtype:
 def inner_loop(name: str, kind: str) -> bytes:
     """Function and data pointer of a ufunc's inner loop for one dtype throughout, or of a sort."""
     if name in _SORTS:
+        check_sorts(np.dtype(kind))
         return pointers(_sorting_function(name, np.dtype(kind)), 0)
     ufunc = getattr(np, name)
     lies = layout_of(ufunc)
@@ -117,7 +118,6 @@ def check_places() -> None:
         _demand(lies_as_known(getattr(np, name)), f"np.{name} lies otherwise")
     _check_loop()
     for dtype in map(np.dtype, "bBhHiIlLfd"):
-        _check_sorts(dtype)
         found_size = ctypes.c_ssize_t.from_address(id(dtype) + ITEM_SIZE).value
         _demand(found_size == dtype.itemsize, f"the size of {dtype} lies otherwise")
 
@@ -181,7 +181,8 @@ def _check_loop() -> None:
     _demand(np.array_equal(out, x + x), "the inner loops of np.add")
 
 
-def _check_sorts(dtype: np.dtype) -> None:
+def check_sorts(dtype: np.dtype) -> None:
+    """As ``check_places`` for the functions of one dtype, before one of them is used."""
     numbers = np.array([3, 1, 2], dtype)
     order = np.arange(3)
     argsort = _kind(

@@ -48,6 +48,20 @@ def test_a_missing_sort_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         numpy_slots._sorting_function("sort", np.dtype(float))
 
 
+@pytest.mark.parametrize("kind", "bBhHiIlLefd")
+def test_sorts_are_as_known(kind: str) -> None:
+    numpy_slots.check_sorts(np.dtype(kind))
+
+
+def test_a_sort_is_checked_before_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(numpy_slots, "check_sorts", asked.append)
+    numpy_slots.inner_loop.cache_clear()
+    assert any(numpy_slots.inner_loop("sort", "f8"))
+    assert asked == [np.dtype("f8")]
+    numpy_slots.inner_loop.cache_clear()
+
+
 def test_the_error_is_one_of_the_import() -> None:
     code = (
         "import numpy as np, fxc\n"
