@@ -661,3 +661,63 @@ def test_who_else_has_what_is_turned_round_sees_its_writes(program):
         for n in (300, 1, 0, 5):
             calls = [(np.array([[1.0, 2, 3], [4, 5, 6]], order="F"), n) for _ in range(2)]
             assert not difference(run(program, calls[0]), run(compiled, calls[1]))
+
+
+def implicit_by_turns(x, n):
+    x, d = x.copy(), np.zeros_like(x)
+    for _ in range(n):
+        for i in range(1, x.shape[0]):
+            d[i] = x[i] + 0.5 * d[i - 1]
+        for i in range(x.shape[0] - 2, -1, -1):
+            x[i] = d[i] - 0.25 * x[i + 1]
+        x = x.T.copy()
+    return x
+
+
+def twice_what_was_there(x, n):
+    x = x.copy()
+    d = x * 2
+    for _ in range(n):
+        for i in range(1, x.shape[0]):
+            x[i] = d[i] + 0.5 * x[i - 1]
+        x = x[::-1].copy()
+    return x, d
+
+
+def beside_what_was_there(x, n):
+    x = x.copy()
+    first, total = x, 0.0
+    for _ in range(n):
+        total += first[1, 1]
+        for i in range(1, x.shape[0]):
+            x[i] += 0.5 * x[i - 1]
+        x = x * 0.5
+    return x, total
+
+
+def again_from_what_was_there(x, n):
+    first = x.copy()
+    for _ in range(n):
+        x = first
+        for _ in range(n):
+            x[0] += 1
+            x = x * 0.5
+    return x
+
+
+@pytest.mark.parametrize(
+    ("program", "is_loop"),
+    [
+        (implicit_by_turns, True),
+        (twice_what_was_there, True),
+        (beside_what_was_there, False),
+        (again_from_what_was_there, False),
+    ],
+)
+def test_arrays_that_are_written_before_they_are_replaced(program, is_loop):
+    compiled = fxc.compile(program)
+    x = np.arange(900.0).reshape(30, 30) % 7
+    for n in (20, 1, 0, 3):
+        assert not difference(run(program, (x.copy(), n)), run(compiled, (x.copy(), n)))
+    if is_loop:  # nothing is unrolled
+        assert len(str(compiled.inspect(x, 20).captured).splitlines()) < 60

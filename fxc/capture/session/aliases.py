@@ -132,7 +132,7 @@ class Aliases:
             for each in memory:
                 self._check_region_write(each)
             twins = [twin for each in memory for twin in self.twins.get(each, ())]
-            self._give_up(twins)
+            self._give_up(root, twins)
             if root in self.replaced and not self.given_up.isdisjoint(twins):
                 del self.replaced[root]  # what it is without an iteration nobody uses so far
                 self._has_replaced = True
@@ -173,19 +173,24 @@ class Aliases:
             self._apart[pair] = apart(*arrays)
         return self._apart[pair]
 
-    def _give_up(self, twins: Sequence[Value]) -> None:
-        """Take note that an array is written which these may be, by loops or branches that made
-        them: they may be right no longer, and nobody may read them from now on.
+    def _give_up(self, root: Value, twins: Sequence[Value]) -> None:
+        """Note that an array is written which these may be, by loops or branches that made them:
+        they may be right no longer, and nobody may read them from now on.
         """
-        twins = list(filter(self._session.is_alive, twins))
-        if not twins:
+        if not (twins := list(filter(self._session.is_alive, twins))):
             return
-        session = self._session
-        loop = max((each.number for each in session.regions if each.kind == "loop"), default=0)
-        seen = self.bases.keys() | session.door.outside.arrays.keys()  # also by others
-        if any(twin in seen or session.made_in(twin) < loop for twin in twins):
+        seen = self.bases.keys() | self._session.door.outside.arrays.keys()  # also by others
+        if any(twin in seen or self._may_be_read_again(root, twin) for twin in twins):
             raise self.refuse_replaced()
         self.given_up.update(twins)
+
+    def _may_be_read_again(self, root: Value, twin: Value) -> bool:
+        """Whether a loop may read again what ``root``, which it writes, is at its beginning."""
+        loop = self._session.outermost_loop(self._session.made_in(twin))
+        if loop is None or self._session.made_in(root) != loop.number:
+            return loop is not None
+        reads = self._session.read.items()
+        return any(at >= loop.began and twin in self.roots(value) for value, at in reads)
 
     def check_given_up(self, value: Value) -> None:
         """Refuse to read what ``_give_up`` has taken note of."""

@@ -64,6 +64,7 @@ class Recorder:
         self._open = {0}
         self._made_in: dict[Value, int] = {}
         self._count = 0
+        self.read: dict[Value, int] = {}  # in regions, and when last, on the clock ``now``
 
     def value(self, name: str, *args: object, **kwargs: object) -> Value:
         """What an operator gives on operands that gives one value."""
@@ -99,7 +100,12 @@ class Recorder:
 
     def in_loop(self, home: int) -> bool:
         """Whether a loop is being recorded that has begun inside of that region."""
-        return any(each.kind == "loop" for each in self.regions if each.number > home)
+        return self.outermost_loop(home) is not None
+
+    def outermost_loop(self, home: int) -> OpenRegion | None:
+        """The outermost loop being recorded that has begun inside of that region."""
+        loops = (each for each in self.regions if each.kind == "loop" and each.number > home)
+        return next(loops, None)
 
     def is_other_arm(self, regions: Sequence[OpenRegion]) -> bool:
         """Whether an arm is being recorded of a branch whose other arm these regions are of."""

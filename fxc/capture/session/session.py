@@ -200,6 +200,8 @@ class Session(CountedSizes):
                 if isinstance(each, Value):
                     self.check_alive(each)
                     self.aliases.check_given_up(each)
+                    if self.region:
+                        self.read[each] = self._count
 
     def _is_left(self, name: str) -> bool:
         """Whether an operator is the one that is refused."""
