@@ -34,7 +34,7 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test check lint types types-pyright tests as-this-processor thorough processors test-versions forks test-browser format accept semantics modules errors gallery docs coverage fuzz bench bench-costs bench-scaling bench-check bench-env clean clean-env
+.PHONY: help env demo test check lint types types-pyright tests as-this-processor thorough processors test-versions forks test-browser format accept semantics modules errors gallery docs coverage fuzz packages bench bench-costs bench-scaling bench-check bench-env clean clean-env
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -125,6 +125,9 @@ test-browser: env ## Open reports in Debian's chromium, if it is there
 
 fuzz: env ## Run many random programs (make fuzz PROGRAMS=20000)
 	FXC_VERIFY_GRAPHS= FXC_FUZZ_PROGRAMS=$(PROGRAMS) $(PYTEST) $(PARALLEL) tests/programs/test_planted_bugs.py tests/programs/test_random_programs.py tests/programs/test_random_loops.py tests/programs/test_random_containers.py tests/programs/test_random_sizes.py tests/programs/test_random_short.py tests/programs/test_random_expressions.py tests/programs/test_random_functions.py tests/programs/test_random_mixed.py tests/programs/test_random_modules.py tests/programs/test_random_types.py
+
+packages: env ## Run a package's tests with its functions compiled (make packages PACKAGE="pywt pywt.tests")
+	$(PY) -m tests.packages $(PACKAGE)
 
 bench: env ## Time programs of users by fxc, NumPy and what `make bench-env` installed
 	$(BENCH_PY) -m benchmarks.suites $(ROWS)

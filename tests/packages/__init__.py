@@ -1,0 +1,1 @@
+"""Tests of packages as they are installed, run with all functions of the packages compiled."""
