@@ -15,7 +15,7 @@ from fxc.lowering.emission.native_module import CALL, Module
 from fxc.lowering.nests.boxed_args import BufferArg
 from fxc.lowering.nests.buffers import Buffer
 from fxc.ops.foreign_calls import ForeignCall, Hole
-from fxc.ops.kernels import function_of, writing_kernel_of
+from fxc.ops.kernels.making import function_of, writing_kernel_of
 from fxc.ops.library import plain
 from fxc.ops.table import TABLE
 from fxc.ops.ufunc_methods import KERNELS as METHODS
