@@ -34,6 +34,7 @@ _SPECIAL = frozenset(
     f"__{name}__" for name in ("init", "call", "getitem", "setitem", "add", "sub", "mul", "matmul")
 )
 
+_ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 _LONGEST = 4000  # characters of how a test failed, the last ones
 
 
@@ -82,6 +83,8 @@ class Compiling:
             return property(get, put, delete, x.__doc__)
         is_own = isinstance(x, FunctionType) and x.__code__.co_filename == module.__file__
         if not is_own or inspect.iscoroutinefunction(x) or hasattr(x, "__wrapped__"):
+            return x
+        if "_getframe" in x.__code__.co_names:  # see docs/limits.md
             return x
         compiled = fxc.compile(x)
         self.compiled.append((_place(x), compiled))
@@ -154,9 +157,12 @@ def main(given: dict[str, Any]) -> None:
         fxc.config.verify = given["verify"]
         sys.meta_path.insert(0, hook)
         warnings.simplefilter("ignore", fxc.CaptureWarning)
-    usual = ["-q", "-p", "no:cacheprovider", "--tb=short", "--no-header", "--no-summary"]
+    usual = ["-q", "-p", "no:cacheprovider", "--tb=short", "-c", "/dev/null"]
+    usual.append(f"--rootdir={Path(given['file']).parent}")
     with noting(found):
-        pytest.main([*usual, *given["options"], given["file"]], [recording])
+        status = pytest.main([*usual, *given["options"], given["file"]], [recording])
+    if status not in _ENDED:
+        raise SystemExit(status)
     found |= {"outcomes": recording.outcomes, "texts": recording.texts, "counts": dict(COUNTS)}
     found["functions"] = {place: _became(each) for place, each in hook.compiled}
     Path(given["out"]).write_text(json.dumps(found))
