@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
@@ -622,3 +623,14 @@ def test_the_text_of_their_loops_is_read_back(dtype, monkeypatch):
         return p[::-1].copy(), p[p[first] > 1]
 
     assert_same(program, lambda: np.ones(4, dtype), fullgraph=True)
+
+
+Row = namedtuple("Row", "name age")
+
+
+@pytest.mark.parametrize("rows", [[("ann", 3), ("bo", 1)], [Row("x", 2)], []])
+def test_rows_from_outside_are_records(rows: list[Any]) -> None:
+    """Rows of a caller's list, and named tuples, were taken for items of any dtype."""
+    dtype = np.dtype([("name", "U5"), ("age", "i4")])
+    compiled = fxc.compile(lambda rows: np.array(rows, dtype), fullgraph=True)
+    assert compiled(rows).tolist() == np.array(rows, dtype).tolist()

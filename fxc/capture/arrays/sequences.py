@@ -79,11 +79,11 @@ def _joined(items: Any, dtype: np.dtype) -> Value:
 def _records(items: Any, dtype: np.dtype) -> Any:
     """New records: lists are axes, and each tuple in them has the fields of one."""
     rows, shape = [items], []
-    while all(type(row) is list for row in rows) and len({*map(len, rows)}) == 1:
+    while all(issubclass(type(row), list) for row in rows) and len({*map(len, rows)}) == 1:
         shape.append(len(rows[0]))
         rows = [each for row in rows for each in row]
     names = dtype.names or ()
-    if not all(type(row) is tuple and len(row) == len(names) for row in rows):
+    if not all(issubclass(type(row), tuple) and len(row) == len(names) for row in rows):
         return wrap(_joined(items, dtype))
     fields = [dtype[name] for name in names]
     columns = [
