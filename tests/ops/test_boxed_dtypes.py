@@ -213,11 +213,10 @@ def test_warnings_are_numpys():
     assert_same(program, ">f8", fullgraph=False)
 
 
-@pytest.mark.parametrize("dtype", ["U4", "S3"])
-def test_a_text_is_left_to_python(dtype):
-    assert_same(lambda a: (a[0], a[1:]), dtype, fullgraph=False)
+def test_bytes_are_left_to_python():
+    assert_same(lambda a: (a[0], a[1:]), "S3", fullgraph=False)
     with pytest.raises(fxc.CaptureError, match="leave it in an array"):
-        fxc.compile(lambda a: a[0], fullgraph=True)(numbers(dtype, 0))
+        fxc.compile(lambda a: a[0], fullgraph=True)(numbers("S3", 0))
 
 
 @pytest.mark.parametrize("dtype", ["U4", "S3"])

@@ -10,6 +10,7 @@ import numpy as np
 from fxc.ir.boxed_dtypes import is_character
 from fxc.ir.error_kinds import ARRAY_MEMORY, IDENTITY, OPERAND, OVERLAPPING_WRITE
 from fxc.ir.graph import Operand, Value
+from fxc.ir.later import import_later
 from fxc.ir.signature import ViewStep
 from fxc.ir.types import PY_INT, ArrayType
 from fxc.ops.metas.layout import is_c_ordered
@@ -26,6 +27,9 @@ from . import shaping
 from .indexing import Steps, apply_steps, are_names, assign, assign_element, checked
 from .ufuncs import are_records, binary, compared
 
+# See Note [Rooms with one door].
+late_element = import_later("fxc.capture.arrays.late_elements", "late_element")
+
 # ------------------------------------------------------------------ numbers and records
 
 
@@ -36,6 +40,8 @@ def element(array: Any, steps: Steps) -> Any:
         return wrap(view)
     if is_character(kind_of(view).dtype):
         return above().character(wrap(view))
+    if kind_of(view).dtype.kind == "U":
+        return late_element(wrap(view))
     is_number = kind_of(view).dtype.names is None
     return record("item", view) if is_number else TracedVoid(array, steps, wrap(view))
 

@@ -27,7 +27,7 @@ from ..values.protocols import as_numpys
 from . import shaping
 from .array_facts import ArrayFacts, Flags, is_single
 from .dtypes import CASTINGS, dtype_of, order_of
-from .elements import TracedFlat, TracedVoid, element, write_element
+from .elements import TracedFlat, element, write_element
 from .indexing import IndexArrays, Place, apply_steps, assign, locate
 from .sequences import source_of
 from .ufuncs import call_ufunc, give_operators, write_in_place
@@ -172,7 +172,7 @@ class TracedArray(ArrayFacts):
             found = self._at_flat_place(args[0], size)
         else:
             return self._need(".item()")
-        number = found.item() if type(found) is TracedVoid else to_python(found)
+        number = to_python(found) if isinstance(found, TracedValue) else found.item()
         return self._need(".item() of what is no number") if number is None else number
 
     def _at_flat_place(self, place: int, size: int) -> Any:

@@ -5,8 +5,8 @@ See Note [Tables].
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from fxc.ir.symbols import counted_in
 from ..forms.mixed import scalar_kinds
 from ..forms.options import is_named, things_in
 from ..forms.several import Several, united
-from ..lists.texts import Char, place_of_char
 from ..numbers.python_numbers import scalar_of, to_int, to_python
 from ..numbers.traced_int import int_dim
 from ..outside.containers import is_numpys_int
@@ -25,6 +24,14 @@ from ..values.operands import Traced, constant, wrap
 _MOST = 512  # keys
 
 
+class HasPlace(Protocol):
+    """A text that is looked for among known ones."""
+
+    def is_one_of(self, texts: Iterable[object]) -> object: ...
+
+    def place_among(self, keys: Sequence[Any]) -> tuple[object, object]: ...
+
+
 def is_unknown_key(key: object) -> bool:
     """Whether a key is an int that is not known, or one text or another, or a tuple with such."""
     parts = key if type(key) is tuple else (key,)
@@ -32,8 +39,13 @@ def is_unknown_key(key: object) -> bool:
     def is_open(x: object) -> bool:
         return isinstance(x, Traced) and (x._is_open() or bool(counted_in(int_dim(x) or 0)))
 
-    known = all(is_int(x) or isinstance(x, Char) or has_names(x) for x in parts)
+    known = all(is_int(x) or has_place(x) or has_names(x) for x in parts)
     return known and any(map(is_open, parts))
+
+
+def has_place(x: object) -> TypeGuard[HasPlace]:
+    """Whether this is a character, or an element of an array of texts."""
+    return hasattr(type(x), "place_among")
 
 
 def has_names(x: object) -> bool:
@@ -68,9 +80,9 @@ def place_of_key(keys: Sequence[Any], key: object) -> tuple[Any, Any] | None:
     """The place of an unknown key of a dict, and whether it is there; else None."""
     if type(key) is Several:
         return _place_of_name(keys, key) if all(map(is_named, keys)) else None
-    if isinstance(key, Char):
+    if has_place(key):
         are_texts = bool(keys) and all(type(each) is str for each in keys)
-        return place_of_char(keys, key) if are_texts else None
+        return key.place_among(keys) if are_texts else None
     parts = key if type(key) is tuple else (key,)
     kind = tuple if type(key) is tuple else int
     kinds = (int if is_numpys_int(each) else type(each) for each in keys)
@@ -92,7 +104,7 @@ def _equal(column: Sequence[Any], part: Any) -> Any:
     """Where a number or a text stands among others of its kind; None if some are of another."""
     if not all(map(_is_small, column)):
         return _equal_name(column, part) if all(map(is_named, column)) else None
-    if has_names(part) or isinstance(part, Char):
+    if has_names(part) or has_place(part):
         return None
     scalar = scalar_of(part)
     known: Any = wrap(constant(np.array([*map(int, column)])))

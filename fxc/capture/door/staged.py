@@ -170,7 +170,7 @@ class Staged(Stores):
 
     def runnable(self, f: object) -> Any:
         """``f`` for code that calls it without the door: as a function that goes through it."""
-        if type(f) is Late:
+        if isinstance(f, Late):
             return f._known()
         if is_compiled(f) or isinstance(f, _CALLED_BY_DOOR):
             return functools.partial(self.call, f)
@@ -179,11 +179,11 @@ class Staged(Stores):
     def kept(self, args: Args) -> list[Any]:
         """Arguments for code of C that shows them, keeps them or runs over them, and calls none."""
         settle_all(args)
-        there = (arg._known() if type(arg) is Late else arg for arg in args)
+        there = (arg._known() if isinstance(arg, Late) else arg for arg in args)
         return [self.iterated(plain_list(arg)) for arg in there]
 
     def kept_options(self, kwargs: Kwargs) -> dict[str, Any]:
-        return {name: x._known() if type(x) is Late else x for name, x in kwargs.items()}
+        return {name: x._known() if isinstance(x, Late) else x for name, x in kwargs.items()}
 
     def runnables(self, args: Args) -> list[Any]:
         settle_all(args)

@@ -72,7 +72,7 @@ class ExpressionBuilder(ExpressionParts):
         """The expression for something that leaves the function."""
         if x is None or x is True or x is False:
             return repr(x)
-        made = _EXPRESSIONS.get(type(x))
+        made = _EXPRESSIONS.get(Late if issubclass(type(x), Late) else type(x))
         if made is not None:
             return made(self, x)
         if isinstance(x, TracedValue):
@@ -343,7 +343,7 @@ class ExpressionBuilder(ExpressionParts):
     def _key(self, key: object, items: object) -> str:
         if type(key) is str:
             return repr(key)
-        if type(key) is Late:
+        if isinstance(key, Late):
             return repr(key._known())
         if isinstance(key, Traced):
             raise self._refused(
@@ -395,6 +395,6 @@ _EXPRESSIONS: dict[type, Callable[[Any, Any], str]] = {
     TracedFile: lambda self, x: self.reference(x._source.var),
     Flags: lambda self, x: f"{self._place(x._array)}.flags",
     TracedVoid: lambda self, x: self.record(x, lambda: self._place(x._cell)),
-    Late: lambda self, x: self._called(x._function, x._args, x._kwargs),
+    Late: lambda self, x: self.once(x, lambda: self._called(x._function, x._args, x._kwargs)),
     **dict.fromkeys((Counted, Bounded), _refuse_range),
 }

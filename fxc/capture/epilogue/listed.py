@@ -134,7 +134,7 @@ class Lists:
             return f"[{self._pool(structure.pool)}[x] for x in {columns[0]}]"
         if kind is TracedVoid:
             raise _of_records()
-        if kind is Late:
+        if issubclass(kind, Late):
             return f"[{self._constant(structure.keys[0].made)}(*x) for x in {rows}]"
         if kind is Differing:
             return f"[x if f else y for f, x, y in {rows}]"
@@ -169,7 +169,7 @@ class Lists:
                     made = repr(value) if type(value) is str else self._constant(value)
                 case Items(structure, _) if structure.kind is TracedVoid:
                     raise _of_records()
-                case Items(structure, _) if structure.kind is Late:
+                case Items(structure, _) if issubclass(structure.kind, Late):
                     made = f"{self._constant(structure.keys[0].made)}({', '.join(given)})"
                 case Items(structure, _) if structure.pool is not None:
                     made = f"{self._pool(structure.pool)}[{given[0]}]"

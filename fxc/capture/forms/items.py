@@ -130,7 +130,9 @@ def _widened(form: Form, before: Form, given: list[object]) -> list[Any]:
 
 
 def _zero(kind: ScalarType | ArrayType) -> Any:
-    assert isinstance(kind, ScalarType)
+    if isinstance(kind, ArrayType):
+        what = "a list whose length depends on data, of texts of arrays and others,"
+        raise refuse(COUNTED_LIST, what, "append things of one kind")
     return kind.zero
 
 

@@ -214,7 +214,7 @@ def key(x: object) -> Key | None:
     if type(x) is TracedVoid:
         numbers = tuple(Number(PY_INT) for _ in x._structure_keys())
         return Items(_of_traced(x), numbers) if x.has_place else None
-    if type(x) is Late and x.has_template:
+    if isinstance(x, Late) and x.has_template:
         forms = tuple(map(form_of, x.template.parts_of(x)))
         known = tuple(each for each in forms if each is not None and not is_of_arrays(each))
         return Items(_of_traced(x), known) if len(known) == len(forms) else None

@@ -16,6 +16,7 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import ScalarType
 
+from ..arrays.late_elements import python_element
 from ..arrays.traced_array import TracedArray
 from ..forms.form import Number, of_tuple
 from ..forms.items import form_of_items
@@ -84,6 +85,8 @@ def of_elements(x: TracedArray) -> Any:
 def to_list(x: TracedArray) -> Any:
     """``x.tolist()``: of a vector, or of rows (Note [Lists of lists])."""
     kind = x._type
+    if kind.dtype.kind == "U":
+        return _texts(x)
     wanted = {"b": "?", "i": "i8", "u": "i8", "f": "f8", "c": "c16"}.get(kind.dtype.kind)
     is_sized = kind.rank in (1, 2) and _may_be_sized(kind.shape[0], from_array=True)
     if wanted is None or (is_sized and kind.dtype == np.uint64):
@@ -104,6 +107,21 @@ def to_list(x: TracedArray) -> Any:
             "use the array",
         )
     return _items(x)
+
+
+def _texts(x: TracedArray) -> object:
+    """``x.tolist()`` of texts."""
+    size = x._type.shape[0] if x.ndim else 1
+    if x.ndim == 0:
+        return python_element(x.copy().reshape(1))
+    if isinstance(size, int) and size <= FEW:
+        return [_texts(x[k : k + 1].reshape(x.shape[1:])) for k in range(size)]
+    if x.ndim > 1 or by_python() in current().requests:
+        raise refuse(COUNTED_LIST, f"x.tolist() of {x._type}", "use list(x)")
+    cells = record("expand_dims", record("copy", x._value, order="C")._value, (1,))
+    form = form_of_items([python_element(cells[0])], None)
+    assert form is not None
+    return TracedList.sized(form, (cells._value,))
 
 
 def list_of_vector(array: TracedArray, *, weak: bool = True) -> TracedList:

@@ -237,6 +237,12 @@ class Char(UnknownText):
         same: Any = wrap(constant(np.array(codes))) == self.code
         return to_bool(same.any())
 
+    def place_among(self, keys: Sequence[str]) -> tuple[object, object]:
+        """Its place among these texts, of which there are some; whether it is there."""
+        codes = [ord(each) if len(each) == 1 else -1 for each in keys]
+        same: Any = wrap(constant(np.array(codes))) == self.code
+        return to_python(same.argmax()), to_python(same.any())
+
 
 for _name in COMPARISONS:
     setattr(Char, f"__{_name}__", _comparison(f"__{_name}__"))
@@ -371,13 +377,6 @@ def joined(items: Any) -> Any:
         return None
     parts = [codes_in(x) for x in items]
     return None if any(part is None for part in parts) else Text(_together(parts))
-
-
-def place_of_char(keys: Sequence[str], key: Char) -> tuple[Any, Any]:
-    """The place among these texts, of which there are some, of a character; whether it is there."""
-    codes = [ord(each) if len(each) == 1 else -1 for each in keys]
-    same: Any = wrap(constant(np.array(codes))) == key.code
-    return to_python(same.argmax()), to_python(same.any())
 
 
 def decoded(x: TracedArray) -> Any:

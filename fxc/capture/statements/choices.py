@@ -20,7 +20,14 @@ from fxc.ir.graph import Literal
 from fxc.ir.types import ArrayType, ScalarType
 
 from ..arrays.creation import asarray
-from ..dicts.unknown_keys import has_names, is_text, is_unknown_key, keys_of, place_of_key
+from ..dicts.unknown_keys import (
+    has_names,
+    has_place,
+    is_text,
+    is_unknown_key,
+    keys_of,
+    place_of_key,
+)
 from ..forms.differing import Differing, demand, each_way
 from ..forms.form import Form
 from ..forms.joining import joint_form
@@ -28,7 +35,7 @@ from ..forms.options import graph_type, is_named, record_of
 from ..forms.several import Several
 from ..forms.truths import flag_of, number_of, truth
 from ..forms.variables import is_same
-from ..lists.texts import Char, code_of
+from ..lists.texts import code_of
 from ..lists.traced_lists import plain_list
 from ..numbers.python_numbers import logical_not, to_bool, to_python
 from ..outside.containers import PLAIN, External
@@ -102,7 +109,7 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
     is_there = items._has(x) if isinstance(items, Traced | Bounded) else NotImplemented
     if is_there is not NotImplemented:
         return is_there
-    if isinstance(x, Char) and _may_hold(items):
+    if has_place(x) and _may_hold(items):
         return x.is_one_of(items)
     if isinstance(items, dict) and (is_there := _has_key(items, x)) is not None:
         return is_there
@@ -115,7 +122,8 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
     x = number_of(x)
     items = plain_list(_read(x, items))
     are_numbers = isinstance(graph_type(items), ArrayType)
-    if are_numbers and isinstance(x, Traced | bool | int | float | complex):
+    compared = str if items.__class__ is np.ndarray and items.dtype.kind == "U" else Traced
+    if are_numbers and isinstance(x, compared | Traced | bool | int | float | complex):
         same: Any = items == x
         return to_bool(same.any())
     if type(items) is range and isinstance(x, Traced) and (number := int_to_find(x)) is not None:

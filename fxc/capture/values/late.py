@@ -54,7 +54,7 @@ class Late(Traced):
         self._function = function
         self._args = args
         self._kwargs = kwargs
-        self._depth: int = 1 + max((x._depth for x in args if type(x) is Late), default=0)
+        self._depth: int = 1 + max((x._depth for x in args if isinstance(x, Late)), default=0)
         self._template: Template | None = None
 
     @property  # type: ignore[misc]
@@ -181,7 +181,7 @@ class Template:
     """A text without the numbers in it."""
 
     def __init__(self, text: Late) -> None:
-        self._kind, self._function = text._kind, text._function
+        self._type, self._kind, self._function = type(text), text._kind, text._function
         self._tree = _without_parts((text._args, text._kwargs), lambda _: None)
         self._key = self._kind, _key_of((self._function, self._tree))
         self._maker: Callable[..., Any] | None = None
@@ -212,7 +212,7 @@ class Template:
                 return x._at(parts)
             return next(parts) if x is _HOLE else x
 
-        return Late(self._kind, self._function, *mapped(self._tree, of))
+        return self._type(self._kind, self._function, *mapped(self._tree, of))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_maker": None}  # of source: it is made again
@@ -240,7 +240,7 @@ def _without_parts(x: object, take: Callable[[object], None]) -> Any:
     """A tree without what is not known, which is handed over."""
 
     def of(x: object) -> object:
-        if type(x) is Late:
+        if isinstance(x, Late):
             _without_parts((x._args, x._kwargs), take)
             return x.template
         if not isinstance(x, Traced):
@@ -293,7 +293,7 @@ def _known(x: object) -> Any:
 
 
 def _known_part(x: object) -> object:
-    if type(x) is not Late and isinstance(x, Traced) and isinstance(x, str):
+    if not isinstance(x, Late) and isinstance(x, Traced) and isinstance(x, str):
         raise refusal(
             TEXT, "a text of parts that conditions choose cannot be looked at while capturing"
         )
@@ -311,7 +311,7 @@ def known_text(x: object) -> Any:
 
 def of_this_call(x: object) -> Any:
     """What a text of numbers is in this call; anything else itself."""
-    return x._known() if type(x) is Late else x
+    return x._known() if isinstance(x, Late) else x
 
 
 def repeated(text: Any, count: Any) -> Any:
@@ -369,7 +369,7 @@ def _run_on(sample: Of, function: Callable[..., object], args: object, kwargs: o
 
 def _sample_of(x: object) -> object:
     """Another number of the same type."""
-    if type(x) is Late:
+    if isinstance(x, Late):
         return "" if x._kind is str else x._kind()
     if not isinstance(x, Traced):
         return x
