@@ -22,13 +22,13 @@ import numpy as np
 
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import Literal, Region, Value
+from fxc.ir.later import import_later
 from fxc.ir.records import field, mutable
 from fxc.ir.schema import Param
 from fxc.ir.types import Type
 from fxc.ops.operators import Operator, Row
 from fxc.ops.table import TABLE, Table
 
-from .bind import bind
 from .keys import (
     ALIAS_COLUMNS,
     ALL_KEYS,
@@ -40,6 +40,9 @@ from .keys import (
     thread_keys,
 )
 from .ops_handle import Ops, type_of
+
+# See Note [Rooms with one door].
+bind = import_later("fxc.dispatch.bind", "bind")
 
 # Note [Which kernel runs]
 # A call's keys are those of its arguments and the thread's included ones, without the thread's

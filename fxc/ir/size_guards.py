@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from .bounds import compare, decide
-from .monotonic import is_monotonic
+from .later import import_later
 from .records import frozen
 from .size_functions import evaluate, hint, substitute
 from .symbols import Dim, Symbol, counted_in
+
+# See Note [Rooms with one door].
+is_monotonic = import_later("fxc.ir.monotonic", "is_monotonic")
 
 # Note [Guards on symbols]
 # A decision that depends on a symbol is made by its hint (the value it had in the call being

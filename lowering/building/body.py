@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fxc.ir.graph import Literal, Node, Operand, Value
+from fxc.ir.later import import_later
 from fxc.ir.records import mutable
 from fxc.ir.symbols import Dim, computed, symbol, symbols_of
 from fxc.ir.types import PART_DTYPES
@@ -16,14 +17,19 @@ from fxc.ops.table import TABLE
 from ..nests.buffers import BOOL, F32, HALF, Atom, Const, Element, Idx, Pair
 from ..nests.program import Param
 from ..nests.statements import Compute, Index, Load, Stmt
-from .complex_floats import cast, truth
-from .complex_rules import MadeRule
 from .context import Context
-from .factories import FACTORIES
 from .fields import FIELD_COPIES, Names, field, names_in, own_index
 from .index_maps import PART_VIEWS, broadcast, is_view_copy
-from .indexed import indexed, view_index, wrapped
+from .made_rules import MadeRule
 from .pointwise import loop_dtypes, loop_name, rule_of
+
+# See Note [Rooms with one door].
+cast = import_later("fxc.lowering.building.complex_floats", "cast")
+truth = import_later("fxc.lowering.building.complex_floats", "truth")
+factory = import_later("fxc.lowering.building.factories", "factory")
+indexed = import_later("fxc.lowering.building.indexed", "indexed")
+view_index = import_later("fxc.lowering.building.indexed", "view_index")
+wrapped = import_later("fxc.lowering.building.indexed", "wrapped")
 
 INTP = np.dtype(np.intp)
 
@@ -66,7 +72,8 @@ class Body:
         found = self.element(operand, index)
         dtype = operand.type.dtype
         if isinstance(found, Pair):
-            return truth(self, found, dtype)
+            known: Atom = truth(self, found, dtype)
+            return known
         if dtype in (BOOL, HALF):  # a float16 is not converted for it
             return self.cast_atom(found, dtype, BOOL)
         zero = Const(dtype.type(0).item(), dtype)
@@ -76,7 +83,8 @@ class Body:
         if dtype is None or dtype == source:
             return element
         if isinstance(element, Pair) or dtype in PART_DTYPES:
-            return cast(self, element, source, dtype)
+            made: Element = cast(self, element, source, dtype)
+            return made
         return self.cast_atom(element, source, dtype)
 
     def cast_atom(self, atom: Atom, source: np.dtype, dtype: np.dtype) -> Atom:
@@ -159,7 +167,8 @@ class Body:
     def _passed(self, node: Node, index: Idx) -> Idx | None:
         """The index into the array that ``node`` only rearranges; None if it computes something."""
         if TABLE[node.op].tag is Tag.GATHER:
-            return indexed(self, node, index)
+            place: Idx = indexed(self, node, index)
+            return place
         return view_index(self, node, index) if is_view_copy(node) else None
 
     def _loaded(self, name: str, index: Idx, origin: Value) -> Atom:
@@ -208,9 +217,11 @@ class Body:
     def _computed(self, node: Node, index: Idx) -> Element:
         op = TABLE[node.op]
         if op.tag is Tag.FACTORY:
-            return FACTORIES[node.op](self, node, index)
+            made: Element = factory(self, node, index)
+            return made
         if node.op == "wrap_index":
-            return wrapped(self, node, index)
+            wrapped_index: Element = wrapped(self, node, index)
+            return wrapped_index
         if op.tag is not Tag.POINTWISE:
             self.context.place_value(node.output)
             return self._element(node.output, index)

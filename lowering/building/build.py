@@ -23,7 +23,6 @@ from ..nests.buffers import Buffer
 from ..nests.pieces import with_cuts
 from ..nests.program import Param, Program
 from ..nests.statements import Boxed, Check, touched
-from ..operators.draws import is_drawn, is_small
 from ..operators.inner_loops import has_inner_loop
 from .context import Context, KernelOf
 from .coverage import NATIVE_DTYPES
@@ -42,6 +41,8 @@ dims_of = import_later("fxc.ir.text", "dims_of")
 new_size = import_later("fxc.lowering.building.counting", "new_size")
 read_size = import_later("fxc.lowering.building.counting", "read_size")
 gives_new = import_later("fxc.ops.foreign_calls", "gives_new")
+is_drawn = import_later("fxc.lowering.operators.draws", "is_drawn")
+is_small = import_later("fxc.lowering.operators.draws", "is_small")
 
 # Note [Raising ops]
 # An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole

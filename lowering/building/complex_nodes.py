@@ -12,11 +12,12 @@ import numpy as np
 from fxc.ir.graph import Node
 from fxc.ir.records import replace
 from fxc.ir.size_guards import guard
-from fxc.ir.types import PART_DTYPES, ArrayType
+from fxc.ir.types import ArrayType
 
 from .complex_floats import fused
-from .complex_rules import COMPLEX_RULES, MadeRule, Make, absolute_scalar, multiply_scalars
+from .complex_rules import COMPLEX_RULES, absolute_scalar, multiply_scalars
 from .coverage import types_in
+from .made_rules import MadeRule, Make
 from .python_complex import PYTHON_COMPLEX_RULES
 
 RULES = COMPLEX_RULES | PYTHON_COMPLEX_RULES
@@ -43,9 +44,9 @@ def _backwards() -> dict[tuple[str, np.dtype], Make]:
     return made | ({("absolute", double): absolute_scalar} if calls_hypot_backwards() else {})
 
 
-def is_complex(node: Node) -> bool:
-    """Whether a pointwise node has complex operands or a complex result."""
-    return any(x.dtype.kind == "c" and x.dtype in PART_DTYPES for x in types_in(node))
+def has_rule(name: str) -> bool:
+    """Whether there is a rule for an operator on complex numbers."""
+    return name in RULES
 
 
 def rule_of(node: Node) -> MadeRule | None:

@@ -6,11 +6,10 @@ See Note [Complex numbers].
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from fxc.ir.records import frozen
 from fxc.ir.types import PART_DTYPES, Type
 
 from ..nests.buffers import BOOL, Atom, Element, Pair
@@ -18,11 +17,11 @@ from ..operators.scalar_rules import (
     COMPLEX_MATH,
     COMPLEX_MATH_COSTS,
     DTypes,
-    Typed,
     cast_types,
     where_types,
 )
 from .complex_floats import Floats, logic, truth
+from .made_rules import MadeRule, Make
 from .rule_body import RuleBody
 
 # Note [Complex numbers]
@@ -42,28 +41,6 @@ from .rule_body import RuleBody
 #   for the rest, and for ``absolute`` of complex64.
 
 COMPLEX128 = np.dtype(np.complex128)
-
-# (body, operands cast to the loop's dtypes, these dtypes, the result's dtype) -> the result
-Make = Callable[[RuleBody, Sequence[Element], DTypes, np.dtype], Element]
-# (body, operands cast to the loop's dtypes, the result) -> whether Python gives no such result
-Fails = Callable[[RuleBody, Sequence[Element], Element], Atom]
-
-
-@frozen
-class MadeRule:
-    """How a pointwise operator becomes several operations: that on complex numbers, on floats.
-
-    ``cost`` and ``typed`` are those of a ScalarRule; ``supports`` gets the types of the operands.
-    What is ``bounded`` keeps to a bound, and may have other bits than NumPy. ``fails`` is of
-    operators of Python's numbers that can.
-    """
-
-    make: Make
-    cost: int = 2
-    typed: Typed | None = None
-    supports: Callable[[Sequence[Type]], bool] | None = None
-    bounded: bool = False
-    fails: Fails | None = None
 
 
 def pairs_of(args: Sequence[Element]) -> list[Pair]:

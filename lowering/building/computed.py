@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from fxc.ir.graph import OF_PYTHON, ArrayConstant, Node, Value
+from fxc.ir.later import import_later
 from fxc.ir.location import Site
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
@@ -16,14 +17,16 @@ from fxc.ops.table import TABLE
 from ..nests.buffers import BOOL, I64, Atom, Buffer, Const, Element, Idx
 from ..nests.statements import Accumulate, Apply, Check, Compute
 from .body import Body
-from .complex_rules import MadeRule
 from .context import Context
 from .index_maps import is_view_copy
-from .indexed import wrap_operands
+from .made_rules import MadeRule
 from .pointwise import loop_dtypes, rule_of, runs_inner_loop
 from .scope import NEVER
 from .stores import is_large, store, whole
 from .writes import aimed_buffer
+
+# See Note [Rooms with one door].
+wrap_operands = import_later("fxc.lowering.building.indexed", "wrap_operands")
 
 
 def pointwise(context: Context, node: Node) -> None:

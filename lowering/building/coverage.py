@@ -30,6 +30,11 @@ NATIVE_DTYPES = frozenset(
 )
 
 
+def is_complex(node: Node) -> bool:
+    """Whether a pointwise node has complex operands or a complex result."""
+    return any(x.dtype.kind == "c" and x.dtype in PART_DTYPES for x in types_in(node))
+
+
 def is_called(node: Node) -> bool:
     """Whether native code can call NumPy for the node: see Note [Calls of NumPy]."""
     return not node.regions and node.bound is None and TABLE[node.op].tag is not Tag.WRITE

@@ -57,7 +57,7 @@ def _int_value(body: RuleBody, node: Node, index: Idx) -> Atom:
     return body.index(node.arg("value"), node.output.type.dtype)
 
 
-FACTORIES: dict[str, Factory] = {
+_FACTORIES: dict[str, Factory] = {
     "full": _full,
     "zeros": _zero,
     "ones": _one,
@@ -65,3 +65,8 @@ FACTORIES: dict[str, Factory] = {
     "arange": _arange,
     "int_value": _int_value,
 }
+
+
+def factory(body: RuleBody, node: Node, index: Idx) -> Element:
+    """The element of a new array."""
+    return _FACTORIES[node.op](body, node, index)

@@ -22,12 +22,10 @@ from ..nests.buffers import F32, HALF
 from ..operators.python_rules import FAILING, SCALAR_RULES
 from ..operators.scalar_rules import ScalarRule
 from .build import visit
-from .complex_nodes import RULES as COMPLEX_RULES
-from .complex_rules import MadeRule
 from .computed import applied, attempted, inline, ordered, pointwise, unset, wrap_index
 from .context import Context, NativeKernel
 from .coverage import NATIVE_DTYPES, has_halves, moves, types_in
-from .indexed import has_index, update_dtypes
+from .made_rules import MadeRule
 from .pointwise import (
     has_complex_loop,
     loop_dtypes,
@@ -58,6 +56,9 @@ total = import_later("fxc.lowering.building.counting", "total")
 bind_size = import_later("fxc.lowering.building.counting", "bind_size")
 places = import_later("fxc.lowering.building.counting", "places")
 check_count = import_later("fxc.lowering.building.masked", "check_count")
+has_complex_rule = import_later("fxc.lowering.building.complex_nodes", "has_rule")
+has_index = import_later("fxc.lowering.building.indexed", "has_index")
+update_dtypes = import_later("fxc.lowering.building.indexed", "update_dtypes")
 
 
 def native_kernel(op: Operator) -> NativeKernel | None:
@@ -70,7 +71,7 @@ def native_kernel(op: Operator) -> NativeKernel | None:
             return _of_user(op)
         case Tag.POINTWISE if op.name in FAILING:
             return _ATTEMPTED
-        case Tag.POINTWISE if rule_name(op) in SCALAR_RULES or op.name in COMPLEX_RULES:
+        case Tag.POINTWISE if rule_name(op) in SCALAR_RULES or has_complex_rule(op.name):
             return _POINTWISE
         case Tag.REDUCTION if op.name in REDUCERS:
             return _REDUCTION

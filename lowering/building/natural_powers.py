@@ -13,12 +13,12 @@ from typing import Final
 import numpy as np
 
 from fxc.ir.graph import Literal, Node
-from fxc.ops.python_numbers import stem
 
 from ..nests.buffers import F64, Atom, Const, Element, Pair
 from ..operators.scalar_rules import DTypes
-from .complex_rules import MadeRule, multiply_scalars
+from .complex_rules import multiply_scalars
 from .coverage import types_in
+from .made_rules import MadeRule
 from .python_complex import as_result, computes_as_known, is_infinite
 from .rule_body import RuleBody
 
@@ -27,7 +27,7 @@ _MOST: Final = 64
 
 def natural_power(node: Node) -> MadeRule | None:
     """The rule of a power by a small natural number that is known, if products give it."""
-    if stem(node.op) != "power" or not isinstance(node.args[1], Literal):
+    if not isinstance(node.args[1], Literal):
         return None
     exponent = node.args[1].value
     if not isinstance(exponent, int | float | np.integer) or not 0 <= exponent <= _MOST:

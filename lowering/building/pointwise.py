@@ -7,19 +7,24 @@ from functools import cache
 import numpy as np
 
 from fxc.ir.graph import Literal, Node, Value
+from fxc.ir.later import import_later
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
 from fxc.ops.foreign_ufuncs import PromotionKey, is_foreign, name_in_scipy
 from fxc.ops.identities import power_takes_shortcuts
 from fxc.ops.operators import Operator, Tag
+from fxc.ops.python_numbers import stem
 from fxc.ops.table import TABLE
 
 from ..machine.costs import Costs
 from ..operators.inner_loops import promotion_key
 from ..operators.python_rules import SCALAR_RULES
 from ..operators.scalar_rules import DTypes, ScalarRule, Typed
-from . import complex_nodes
-from .complex_rules import MadeRule
-from .natural_powers import natural_power
+from .coverage import is_complex
+from .made_rules import MadeRule
+
+# See Note [Rooms with one door].
+natural_power = import_later("fxc.lowering.building.natural_powers", "natural_power")
+rule_of_complex = import_later("fxc.lowering.building.complex_nodes", "rule_of")
 
 
 def weight(node: Node, costs: Costs) -> int:
@@ -70,11 +75,13 @@ def _has_one_exponent(node: Node) -> bool:
 
 def rule_of(node: Node) -> ScalarRule | MadeRule | None:
     """How the node becomes code, if it does."""
-    power = natural_power(node)
-    if power is not None:
-        return power
-    if complex_nodes.is_complex(node):
-        return complex_nodes.rule_of(node)
+    if stem(node.op) == "power":
+        power: MadeRule | None = natural_power(node)
+        if power is not None:
+            return power
+    if is_complex(node):
+        rule: MadeRule | None = rule_of_complex(node)
+        return rule
     return SCALAR_RULES.get(rule_name(TABLE[node.op]))
 
 

@@ -15,7 +15,8 @@ from fxc.ir.types import PART_DTYPES, ScalarType, Type
 from ..nests.buffers import F64, Atom, Element, Pair
 from ..operators.scalar_rules import DTypes, cast_types
 from .complex_floats import Floats, logic
-from .complex_rules import MadeRule, absolute_scalar, by_part, equality, multiply_scalars, pairs_of
+from .complex_rules import absolute_scalar, by_part, equality, multiply_scalars, pairs_of
+from .made_rules import MadeRule
 from .rule_body import RuleBody
 
 _COMPLEX128 = np.dtype(np.complex128)

@@ -21,7 +21,6 @@ from ..nests.statements import Load, Stmt, Store
 from .body import Body, Origin
 from .context import Context
 from .index_maps import broadcast
-from .indexed import index_space, update_dtypes, updated
 
 if TYPE_CHECKING:
     from .delayed import Compute
@@ -31,6 +30,9 @@ Stored = import_later("fxc.lowering.building.delayed", "Stored")
 store_behind = import_later("fxc.lowering.building.delayed", "store_behind")
 distance = import_later("fxc.lowering.building.dependences", "distance")
 relation = import_later("fxc.lowering.building.dependences", "relation")
+index_space = import_later("fxc.lowering.building.indexed", "index_space")
+update_dtypes = import_later("fxc.lowering.building.indexed", "update_dtypes")
+updated = import_later("fxc.lowering.building.indexed", "updated")
 
 # From an index into what is stored to the index of the buffer that it is stored at.
 Place = Callable[[Body, Idx], Idx]

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 
 from fxc.ir.graph import Graph, Literal, Node, Operand, Region, Value
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import MOST_MEASURED, counted_in, product
@@ -17,8 +18,11 @@ from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 from fxc.ops.updates import updated_by
 
-from ..operators.draws import is_drawn, is_small
 from .context import Context
+
+# See Note [Rooms with one door].
+is_drawn = import_later("fxc.lowering.operators.draws", "is_drawn")
+is_small = import_later("fxc.lowering.operators.draws", "is_small")
 
 # Note [Stores that are undone]
 # A branch or loop that writes an input and may raise works on a copy of it, by Note [Raising ops].

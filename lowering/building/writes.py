@@ -15,12 +15,14 @@ from .body import Body
 from .context import Context
 from .fields import FIELDS, field, names_in, own_index
 from .index_maps import PART_VIEWS, is_view_copy
-from .indexed import index_space, indexed, view_index
 from .rotations import rotation_of
 from .stores import Place, is_unset, loc_of, place_apart, store, whole
 
 # See Note [Rooms with one door].
 store_masked = import_later("fxc.lowering.building.masked", "store_masked")
+index_space = import_later("fxc.lowering.building.indexed", "index_space")
+indexed = import_later("fxc.lowering.building.indexed", "indexed")
+view_index = import_later("fxc.lowering.building.indexed", "view_index")
 
 
 def fill_new(context: Context, value: Operand, *, c_order: bool = False, aimed: bool = True) -> str:

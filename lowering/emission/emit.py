@@ -15,7 +15,6 @@ from fxc.ir.symbols import symbol
 
 from ..nests.accesses import carried_through, pair_at, rename
 from ..nests.buffers import I64
-from ..nests.compaction import compaction
 from ..nests.extremes import extreme_of
 from ..nests.hoisting import hoist, hoist_outwards
 from ..nests.statements import (
@@ -33,12 +32,10 @@ from ..nests.statements import (
     Store,
     While,
 )
-from ..nests.turns import in_turn
 from . import interrupts, sticky
 from .emitter import Counting, Emitter
 from .llvm_text import Lanes
 from .scratch import emit_allocate
-from .totals import combined
 from .undo import keep
 from .vectors import vector_loop
 
@@ -63,6 +60,9 @@ find_extreme = import_later("fxc.lowering.emission.positions", "find_extreme")
 compact = import_later("fxc.lowering.emission.places_code", "compact")
 loop_in_turn = import_later("fxc.lowering.emission.in_turn", "loop_in_turn")
 one_by_one = import_later("fxc.lowering.emission.ends", "one_by_one")
+combined = import_later("fxc.lowering.emission.totals", "combined")
+compaction = import_later("fxc.lowering.nests.compaction", "compaction")
+in_turn = import_later("fxc.lowering.nests.turns", "in_turn")
 
 
 class StatementEmitter(Emitter):

@@ -12,19 +12,25 @@ from typing import Self
 
 import numpy as np
 
+from fxc.ir.later import import_later
 from fxc.ir.location import Site
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import hint
 
 from ..nests.buffers import BOOL, I64, Atom
-from ..nests.neutral import neutral
 from ..nests.program import Program
 from ..nests.statements import Accumulate, If, Loop, Stmt
 from .frame import finished, goes_backwards, kept_scalar
 from .interleaved import Interleaved
 from .llvm_text import FAILED, LEFT, FunctionText, Lanes, ModuleText
 from .registers import Record, Scratch, Undo
-from .totals import better_of, combined, fold_lanes, is_better
+
+# See Note [Rooms with one door].
+better_of = import_later("fxc.lowering.emission.totals", "better_of")
+combined = import_later("fxc.lowering.emission.totals", "combined")
+fold_lanes = import_later("fxc.lowering.emission.totals", "fold_lanes")
+is_better = import_later("fxc.lowering.emission.totals", "is_better")
+neutral = import_later("fxc.lowering.nests.neutral", "neutral")
 
 
 @frozen

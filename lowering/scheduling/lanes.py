@@ -14,6 +14,7 @@ from typing import TypeGuard
 import numpy as np
 
 from fxc.ir.boxed_dtypes import has_gaps
+from fxc.ir.later import import_later
 from fxc.ir.records import replace
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import computed_in, symbol
@@ -21,8 +22,6 @@ from fxc.ir.symbols import computed_in, symbol
 from ..nests.accesses import Block, carried_through, rename, split_cost, whole_lines
 from ..nests.addressing import byte_offset, step_of
 from ..nests.buffers import Atom, Const
-from ..nests.chunks import chunk
-from ..nests.compaction import compaction
 from ..nests.extremes import extreme_of, without_position
 from ..nests.hoisting import hoist
 from ..nests.program import Program
@@ -42,10 +41,14 @@ from ..nests.statements import (
     walk,
     with_blocks,
 )
-from ..nests.turns import in_turn
 from ..operators.python_rules import SCALAR_RULES
 from ..operators.reduction_order import PAIRWISE_LANES
 from .survey import Survey, lanes_for
+
+# See Note [Rooms with one door].
+chunk = import_later("fxc.lowering.nests.chunks", "chunk")
+compaction = import_later("fxc.lowering.nests.compaction", "compaction")
+in_turn = import_later("fxc.lowering.nests.turns", "in_turn")
 
 # Note [Loops in lanes]
 # ``for i0 in 0:n lanes 8``: eight iterations run at once, as far as there are so many; a loop
@@ -135,7 +138,8 @@ def as_written(program: Program, loop: Loop) -> Loop:
         return replace(loop, body=body, descending=False)
     if loop.parallel is None:
         return loop
-    return chunk(replace(loop, body=hoist(program, loop)[1]))
+    chunked: Loop = chunk(replace(loop, body=hoist(program, loop)[1]))
+    return chunked
 
 
 def _like(block: Block, chosen: Block) -> Block:

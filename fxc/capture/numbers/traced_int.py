@@ -12,7 +12,7 @@ import numpy as np
 from fxc.ir.bounds import decide
 from fxc.ir.error_kinds import COUNTED_SIZE
 from fxc.ir.graph import Operand
-from fxc.ir.monotonic import is_monotonic
+from fxc.ir.later import import_later
 from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod, substitute
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, are_heavy, counted_in, symbols_of, terms_of
@@ -38,6 +38,9 @@ from ..values.protocols import TakesUfuncs
 from .derived import int_of
 from .python_numbers import arithmetic, bit_count, extremum
 from .varying import MOST, fits, fits_now, guard_range
+
+# See Note [Rooms with one door].
+is_monotonic = import_later("fxc.ir.monotonic", "is_monotonic")
 
 
 class TracedInt(TakesUfuncs, Traced):

@@ -8,12 +8,17 @@ from typing import Any
 from fxc.ir.bounds import decide
 from fxc.ir.error_kinds import LOOP_VARIABLE
 from fxc.ir.graph import Literal, Node, Region, walk
-from fxc.ir.monotonic import grows, is_monotonic, without_remainders
+from fxc.ir.later import import_later
 from fxc.ir.size_functions import hint, substitute
 from fxc.ir.size_guards import Guard, guard, recording
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, counted_in, symbols_of
 
 from ..session.refusing import refusal
+
+# See Note [Rooms with one door].
+grows = import_later("fxc.ir.monotonic", "grows")
+is_monotonic = import_later("fxc.ir.monotonic", "is_monotonic")
+without_remainders = import_later("fxc.ir.monotonic", "without_remainders")
 
 _ORDERS = ("<", "<=", ">", ">=")
 
