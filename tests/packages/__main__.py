@@ -130,27 +130,31 @@ class Summary:
         """Add what was found in a file, compiled and plainly."""
         if found["crashed"]:
             if not plain["crashed"]:
-                self.failures[str(file)] = found["crashed"]
+                self._fails(str(file), found["crashed"])
             return
         self.counts.update(found["counts"])
         self.outcomes.update(found["outcomes"].values())
         for place, became in found["functions"].items():
             self.functions[place].add(became)
         for place, text in found["differences"]:
+            if not self.differences[place]:
+                print(f"=== differs: {place}: {text}")
             self.differences[place][text] += 1
         for text in found["warnings"]:
             if refusals or "please report" in text:
+                if not self.warnings[text]:
+                    print(f"=== {text}")
                 self.warnings[text] += 1
         for test, text in found["texts"].items():
             if plain["outcomes"].get(test) != "failed":
-                self.failures[test] = text
+                self._fails(test, text)
+
+    def _fails(self, test: str, text: str) -> None:
+        print(f"=== fails compiled and not plainly: {test}\n{text}")
+        self.failures[test] = text
 
     def show(self) -> int:
-        """Print all; a status."""
-        for test, text in self.failures.items():
-            print(f"\n=== fails compiled and not plainly: {test}\n{text}")
-        for text, count in self.warnings.items():
-            print(f"\n=== {count} times: {text}")
+        """Print totals, and all differences by function; a status."""
         for place, texts in self.differences.items():
             print(f"\n=== differs: {place}")
             for text, count in texts.items():
