@@ -146,8 +146,9 @@ def _pow_special(x: Value, y: Value, usual: Value) -> Value:
     negative = x.bits < 0
     extreme = (a.bits - 1).at_least_unsigned(infinite - 1)
     down = (y.bits < 0) & y.differs(0.0)
-    # 0**y and inf**y; the division signals 0**-1.
-    inverse = 1.0 / where(extreme & down, a, 1.0)
+    # 0**y and inf**y; the division signals 0**-1, also of a constant zero, which LLVM would divide by.
+    pole = code.intrinsic("arithmetic.fence", where(extreme & down, a, 1.0))
+    inverse = 1.0 / pole
     result = where(extreme, where(down, inverse, a), usual)
     # x**±inf.
     grows = where(down, a.bits.below_unsigned(pattern(x.kind, 1.0)), a.bits > pattern(x.kind, 1.0))

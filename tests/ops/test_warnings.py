@@ -276,6 +276,7 @@ PROGRAMS: list[tuple[str, tuple[Any, ...]]] = [
     ("a //= b\n    return a", (A.astype(int), B.astype(int))),
     ("return (a + 1j * b) / (b * 1j)", (A, B)),
     ("return np.outer(a, 1 / b), np.interp(a, b, b)", (A, B)),
+    ("return 0.0**a, np.power(-0.0, a)", (np.array([-7.0, 1, 2, 0, 3]),)),
 ]
 
 
