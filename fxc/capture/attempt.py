@@ -205,12 +205,14 @@ def _run(
                 f"code that fxc does not see reads .{error.name} of a {type(error.obj).__name__} "
                 "from outside, which",
             ) from None
+        _end_otherwise(session, error)
         _try_otherwise(session, session.error)
         in_region = raised_in_region(error) if session.statements else None
         raise session.error or in_region or error from None
     except Exception as error:
         check_no_bug(error, session.door.raised)
         guess_no_more(session, error)
+        _end_otherwise(session, error)
         _try_otherwise(session, session.error)
         if session.error is not None or session.statements:
             raise session.error or raised_in_region(error) from None
@@ -250,6 +252,13 @@ def _try_otherwise(session: Session, error: CaptureError | None) -> None:
     ):
         if not wanted <= asked:
             raise Respecialise(*wanted, error=why) from None
+
+
+def _end_otherwise(session: Session, error: Exception) -> None:
+    """Capture again with an arm that ends where it has raised. See Note [Arms that raise]."""
+    wanted = session.statements[-1].ended if session.statements else frozenset()
+    if session.error is None and not wanted <= session.requests:
+        raise Respecialise(*wanted, error=raised_in_region(error)) from None
 
 
 def _refuse_assignment(

@@ -514,5 +514,8 @@ def test_an_array_of_an_iteration_before_has_another_size() -> None:
         return x
 
     for program in (by_mask, by_counter):
+        for x in (np.array([1.0, 0, 1, 0, 0]), np.array([0.0, 0, 1, 0, 0])):
+            compiled = fxc.compile(program, fullgraph=True)
+            assert not difference(run(program, [x.copy()]), run(compiled, [x.copy()]))
         with pytest.raises(fxc.CaptureError, match="whose size is counted in a branch or a loop"):
-            fxc.compile(program, fullgraph=True)(np.array([1.0, 0, 1, 0, 0]))
+            fxc.compile(program, fullgraph=True)(np.tile([1.0, 0, 1, 0, 0], 5))

@@ -208,6 +208,11 @@ class Statement:
         return frozenset()
 
     @property
+    def ended(self) -> Requests:
+        """The request to end what is recorded where it raises an exception."""
+        return frozenset()
+
+    @property
     def first_apart(self) -> Requests:
         """The request to run the first iteration before the loop, where it may help."""
         return frozenset()

@@ -49,6 +49,7 @@ class How(Enum):
     LEFT_FIRST = "left before what it returns"  # a loop is left, then its result is computed
     WITHOUT_ONE = "without an iteration"  # what loops of a function assign has flags
     DRIVEN = "driven"  # the body of a loop is a function, which a generator calls
+    ENDED = "ended"  # an arm of a branch ends where it raises an exception
     HOLDS = "holds"  # the test of a branch, else the call is Python's
     FAILS = "fails"  # the same of its opposite
     AS_LOOPS = "as loops"  # a comprehension with several ``for`` is loops of the graph

@@ -22,6 +22,7 @@ from .jumps import RESULT
 from .leaving import is_plain, jumps_in, jumps_of_loop
 from .nodes import (
     FUNCTIONS,
+    call_of,
     change_blocks,
     copied,
     is_endless,
@@ -56,7 +57,8 @@ if TYPE_CHECKING:
 # See Note [Rooms with one door].
 drive = import_later("fxc.capture.staging.driving", "drive")
 
-_ASKED = How.WITH_REST, How.LEFT_FIRST, How.WITHOUT_ONE, How.DRIVEN
+_COPYING = How.WITH_REST, How.LEFT_FIRST, How.WITHOUT_ONE
+_ASKED = *_COPYING, How.DRIVEN, How.ENDED
 _MOST = 6
 _INERT = (
     *(ast.Name, ast.Constant, ast.Subscript, ast.Slice, ast.Tuple, ast.expr_context),
@@ -74,7 +76,7 @@ def request_for(line: str, how: How) -> Request:
 
 def may_ask(requests: Requests) -> bool:
     """Whether there may be one more such branch."""
-    return sum(each.how in _ASKED[:-1] for each in requests) < _MOST
+    return sum(each.how in _COPYING for each in requests) < _MOST
 
 
 def written_otherwise(session: Session, error: CaptureError | None) -> Requests:
@@ -136,9 +138,21 @@ def rewrite(node: ast.AST, branches: Asked) -> None:
     if left:
         for block, holder, name in reversed([*_blocks(node)]):  # the innermost first
             setattr(holder, name, [x for each in block for x in _left_first(each, left)])
+    raising = {line for line, how in branches if how is How.ENDED}
+    for each in walk_statements(node) if raising else ():
+        if isinstance(each, ast.If) and each.lineno in raising:
+            vars(each)["is_ended"] = True
     rest = {line for line, how in branches if how is How.WITH_REST}
     for block, _, _ in _blocks(node) if rest else ():
         _take_in(block, rest)
+
+
+def ended(node: ast.stmt, part: str, arm: list[ast.stmt]) -> list[ast.stmt]:
+    """An arm of a branch, which ends where it raises if that is asked: Note [Arms that raise]."""
+    if not (arm and getattr(node, "is_ended", False)):
+        return arm
+    handler = ast.ExceptHandler(None, None, [ast.Expr(call_of(part, "end_raising"))])
+    return [placed(node, ast.Try(arm, [handler], [], []))]
 
 
 def _blocks(node: ast.AST) -> Iterator[tuple[list[ast.stmt], ast.AST, str]]:

@@ -10,7 +10,7 @@ from typing import Any
 from .binding import flags_of_unset, give_flags
 from .changed_in_loops import names_that_grow, prepared
 from .comprehensions import Comprehensions
-from .continuations import note_choice, without_deep_branches
+from .continuations import ended, note_choice, without_deep_branches
 from .expressions import OF_SETS, note_held, note_made_of_item
 from .jumps import RESULT, without_jumps
 from .liveness import Handed, handed_on
@@ -200,7 +200,7 @@ class Rewriter(Comprehensions):
         plan = BranchPlan(self._line(node), names, behind, self._sure(handed), renamed)
         begin = self._begin(node, part, "branch", [self._test(node.test)], plan)
         body, orelse = self._statements(node.body), self._statements(node.orelse)
-        both = [ast.If(name_of(arm), body, orelse)]
+        both = [ast.If(name_of(arm), *(ended(node, part, each) for each in (body, orelse)))]
         return [begin, self._run(node, part, arm, names, both), *self._resume(node, part, names)]
 
     def _loop_plan(self, loop: Any, names: tuple[str, ...]) -> LoopPlan:

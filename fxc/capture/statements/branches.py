@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ from ..regions.cells import Cells, is_flag
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording
 from ..regions.structured import Statement, Variables
+from ..session.exceptions import check_no_bug
 from ..session.locations import is_outermost
 from ..session.refusing import How, Requests, Respecialise, constants, refusal
 from ..session.session import Session
@@ -28,6 +30,15 @@ from ..values.operands import array_of, operand
 from .arms import Either, JointForm, ask_one_pool, joined, may_differ, record_cond
 from .kept_lists import is_list, is_variable, keep_lists
 from .views import CarriedWindow, joint_window
+
+# Note [Arms that raise]
+# An arm may raise an exception when it is captured that it does not raise when it is run: a loop
+# begins with ``start = None``, and ``if found: length = i - start`` stands in its body before
+# ``start = i``. The capture begins again with a handler around each arm of the branch, which ends
+# the arm there: a call that comes to it goes back to Python, as it does where the arm has a
+# ``raise``. The variables behind the branch are those of the other arm, and the body is recorded
+# again with what they become. What ``and``, ``or`` and ``a if test else b`` evaluate by a condition
+# ends so at once.
 
 # Note [Early returns]
 # ``if not x.any(): return None`` in front of a function that returns, say, an array of a size that
@@ -86,6 +97,10 @@ class Branch(Statement):
             self.session.statements.append(self)
 
     @property
+    def ended(self) -> Requests:
+        return frozenset({request_for(self.line, How.ENDED)})
+
+    @property
     def fallback(self) -> Requests:
         if type(self._test) is bool:
             return frozenset()
@@ -106,6 +121,7 @@ class Branch(Statement):
             return None
         region = Recording(self.session, beside=self._arms[0][0] if self._arms else None)
         region.enter()
+        self._decided = len(self.session.decided)
         self._arms.append((region, self._start))
         return len(self._arms) == 1, *self.handed(self._start)
 
@@ -138,6 +154,21 @@ class Branch(Statement):
     def end_arm(self) -> None:
         """Note that this arm raises."""
         self._ended.add(len(self._arms) - 1)
+
+    def end_raising(self) -> None:
+        """End this arm where it has raised an exception. See Note [Arms that raise]."""
+        error, session = sys.exception(), self.session
+        assert error is not None
+        if type(self._test) is bool or isinstance(error, CaptureError):
+            raise error
+        if not isinstance(error, Exception) or session.statements[-1] is not self:
+            raise error
+        check_no_bug(error, self.door.raised)
+        if session.error is not None:
+            raise session.error
+        del session.decided[self._decided :]
+        session.record("try_demand", Literal(False))
+        self.end_arm()
 
     def _join(self) -> None:
         """Record the node; what differs between the arms becomes a result of it."""

@@ -275,18 +275,8 @@ def chosen(door: StatementDoor, test: object, then: Later, orelse: Later, line: 
 
 
 def _recorded(door: StatementDoor, *functions: Later) -> list[tuple[Recording, Any]]:
-    """As ``recorded_each``; refuses what raises, as it need not run."""
-    try:
-        return recorded_each(door.session, *functions)
-    except CaptureError:
-        raise
-    except Exception as error:
-        check_no_bug(error, door.raised)
-        raise refuse(
-            EXCEPTION,
-            "an exception in a part of an expression that is evaluated by a condition",
-            "check before",
-        ) from None
+    """As ``recorded_each``; what raises need not run: it is UNBOUND. See Note [Arms that raise]."""
+    return recorded_each(door.session, *(partial(_attempted, door, each) for each in functions))
 
 
 def _joined(door: StatementDoor, left: object, right: Later, wanted: bool) -> Any:
@@ -300,7 +290,8 @@ def _joined(door: StatementDoor, left: object, right: Later, wanted: bool) -> An
         found = truth(right())
         return found, flag_of(found)
 
-    ((region, (other, second)),) = _recorded(door, computed_flag)
+    ((region, found),) = _recorded(door, computed_flag)
+    other, second = (wanted, Literal(np.bool_(wanted))) if found is UNBOUND else found
     if region.is_harmless():
         region.spill()
         if type(other) is bool:
@@ -319,6 +310,8 @@ def _one_of(
 ) -> Any:
     """One of two values, by a test that is not known."""
     (first, left), (second, right) = _recorded(door, then, orelse)
+    if left is UNBOUND and right is UNBOUND:
+        raise refuse(EXCEPTION, f"an {what!r} of which both sides raise an exception")
     reason = partial(why_not_one, what, line)
     return _joined_arms(door, test, (first, second), left, right, reason)
 
