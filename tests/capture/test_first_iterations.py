@@ -121,3 +121,32 @@ def test_a_loop_that_may_be_empty_has_no_first_iteration() -> None:
 
     for n in (3, 4):
         assert fxc.compile(program)(np.ones(2), n) == program(np.ones(2), n)
+
+
+def another_thing_later(x, n):
+    held = None
+    for k, v in enumerate(x):
+        if v > 0.5 and k > n:
+            held = v
+        elif v < -0.5:
+            held = None
+    return held
+
+
+def two_before(x, n):
+    last = before = None
+    total = 0.0
+    for k, v in enumerate(x):
+        if before is not None and last > before and k > n:
+            total += v
+        before, last = last, v
+    return total
+
+
+@pytest.mark.parametrize("fn", [another_thing_later, two_before])
+def test_what_the_first_iterations_leave_alone(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for seed, size, n in ((1, 900, 20), (2, 901, 7), (3, 300, 290)):
+        x = np.random.default_rng(seed).normal(size=size)
+        assert not difference(run(fn, (x.copy(), n)), run(compiled, (x.copy(), n)))
+    assert compiled.cache_info().eager_calls == 0

@@ -328,6 +328,7 @@ class ForLoop(CapturedLoop):
         self._peeling = False
         self.carried.forget_first()
         self._first += 1
+        self.begun_apart += 1
         stopped = going_on(env[self._stop]) if self._stop is not None else False
         if stopped is True:
             self._run_by_python(())

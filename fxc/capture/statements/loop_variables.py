@@ -30,6 +30,7 @@ from .spread import Spread
 from .views import CarriedView, CarriedWindow, Sliding
 
 _MOST_PASSES = 8
+MOST_APART = 2  # iterations before a loop, for what they may make another thing of
 
 
 class LoopVariables(Statement):
@@ -71,6 +72,7 @@ class LoopVariables(Statement):
         self._seen: Variables = {}  # the variables at the beginning of the body
         self._start: Variables = {}
         self._passes = 0
+        self.begun_apart = 0  # iterations that were run before the loop
         self._every = 1  # iterations that the body stands for: after so many all names are back
         self._began = self.session.now
         self._operations = self.session.operations  # of the program before

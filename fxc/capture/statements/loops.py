@@ -34,7 +34,7 @@ from .arms import Either, joined, may_differ, record_cond
 from .carried_arrays import Resized
 from .identities import is_private, is_turned, is_whole, rotation, sharing, staying
 from .kept_lists import is_list, is_variable, keep_lists
-from .loop_variables import LoopVariables
+from .loop_variables import MOST_APART, LoopVariables
 from .views import CarriedView, CarriedWindow, Sliding, sliding
 
 # An iteration that is captured under a condition: the condition, the variables before it, and
@@ -305,13 +305,14 @@ class CapturedLoop(LoopVariables):
             return False
         forms = {name: carried_form(self._seen[name], after[name]) for name in unstable}
         more: dict[str, Form] = {}
+        begins_apart = self._can_begin_apart and self.begun_apart < MOST_APART
         most = 2 if self._can_begin_apart else 3  # an int that becomes a float does so at once
         for name, each in forms.items():
             if each is None or isinstance(each, Number | Array):
                 return False
             is_several = isinstance(each, Union) and len(each.options) > 1
             is_sized = isinstance(each, Union) and not is_several
-            if self._can_begin_apart if is_several else len(types_of(each)) > most + is_sized:
+            if begins_apart if is_several else len(types_of(each)) > most + is_sized:
                 return False
             more[name] = each
         self.carried.ways |= more
