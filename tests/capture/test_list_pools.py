@@ -229,6 +229,42 @@ def test_a_result_that_is_not_there_has_no_parts(fn: Callable[..., Any]) -> None
         assert difference(run(fn, (x,)), run(compiled, (x,))) == ""
 
 
+def way_back(x):
+    todo, steps = [5], 0
+    while todo:
+        at = todo.pop()
+        steps += 1
+        if x[at] > 0.5:
+            path = [(at, 0)]
+            while at > 1 and len(path) < 5:
+                at -= 1
+                path.append((at, 1))
+            return path[::-1], steps
+        if steps < 10:
+            todo.append(steps)
+    return [], steps
+
+
+def way_or_none(x):
+    for at in range(5, len(x)):
+        if x[at] > 1.5:
+            path = [at]
+            while at > 1 and x[at - 1] > -1:
+                at -= 1
+                path.append(at)
+            return (path[1:], x[at]), len(path)
+    return None, -1
+
+
+@pytest.mark.parametrize("fn", [way_back, way_or_none])
+def test_parts_of_lists_among_results_that_differ(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for seed in range(6):
+        x = np.random.default_rng(seed).normal(size=20)
+        assert difference(run(fn, (x,)), run(compiled, (x,))) == ""
+    assert (compiled.cache_info().eager_calls, compiled.cache_info().variants) == (0, 1)
+
+
 def symmetric(near, x):
     lists = [[] for _ in range(len(x))]
     for i in range(len(x)):

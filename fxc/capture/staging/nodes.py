@@ -279,7 +279,7 @@ def function_of_target(target: ast.expr, value: ast.expr, *first: str) -> ast.ex
     """``lambda *first, *names: value`` for the variables of a target, of which a part that is a
     tuple itself is taken apart inside.
     """
-    parts = zip(names_in(target), _parts_of(target), strict=True)
+    parts = zip(names_in(target), _held_in(target), strict=True)
     for name, part in reversed(list(parts)):
         if isinstance(part, ast.Tuple):
             given = ast.Starred(ast.Name(name, ast.Load()), ast.Load())
@@ -292,12 +292,12 @@ def names_in(target: ast.expr) -> tuple[str, ...]:
     """What the parts of a target are called, which is a variable, or a tuple of some and of such
     tuples; none for another target.
     """
-    parts = _parts_of(target)
+    parts = _held_in(target)
     names = [_name_of_part(place, part, parts[place + 1 :]) for place, part in enumerate(parts)]
     return tuple(name for name in names if name) if all(names) else ()
 
 
-def _parts_of(target: ast.expr) -> list[ast.expr]:
+def _held_in(target: ast.expr) -> list[ast.expr]:
     return target.elts if isinstance(target, ast.Tuple) else [target]
 
 
@@ -323,3 +323,9 @@ def is_sober(made: ast.expr) -> bool:
     """Whether an expression assigns nothing and is not left in between."""
     kinds = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
     return not any(isinstance(each, kinds) for each in walk(made))
+
+
+def held_in(node: ast.expr) -> list[ast.expr]:
+    """What is put into a tuple that is written here, or into one in it; else the expression."""
+    items = node.elts if isinstance(node, ast.Tuple) else []
+    return [part for each in items for part in held_in(each)] if items else [node]

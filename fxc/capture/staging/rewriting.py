@@ -15,7 +15,7 @@ from .expressions import OF_SETS, note_held, note_made_of_item
 from .jumps import RESULT, without_jumps
 from .liveness import Handed, handed_on
 from .names import CapturedNode, FunctionNode, parameters, scope_of
-from .nodes import at, call_of, door_part, later, loops_in, name_of, names_of, placed, walk
+from .nodes import at, call_of, door_part, held_in, later, loops_in, name_of, names_of, placed, walk
 from .plans import BranchPlan, LoopPlan
 
 
@@ -118,7 +118,7 @@ class Rewriter(Comprehensions):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         if isinstance(node.targets[0], ast.Name) and node.targets[0].id == RESULT:
-            note_held(node.value)
+            note_held(*held_in(node.value))
         note_made_of_item(node)
         self._note_lists(node.value)
         note_choice(node)
