@@ -1,5 +1,8 @@
 """Variables that hold one object or another, by a branch or a loop."""
 
+from collections import deque
+from dataclasses import dataclass, field
+
 import numpy as np
 import pytest
 
@@ -226,3 +229,35 @@ def ring(r, x):
 
 def test_what_holds_itself():
     compare(lambda: World(ring, [(Ring(2.0), x8()), (Ring(2.0), -x8())]))
+
+
+@dataclass
+class Track:
+    times: list = field(default_factory=list)
+    values: list = field(default_factory=lambda: [0.0])
+    last: deque = field(default_factory=deque)
+
+    def note(self, k, v):
+        if v > 1:
+            self.times.append(None if v > 5 else k)
+            self.values.append(float(v))
+        self.last.append(v)
+        if len(self.last) > 3:
+            self.last.popleft()
+
+
+def tracked(x):
+    tracks = [Track() for _ in range(2)]
+    for k, v in enumerate(x):
+        tracks[0].note(k, v)
+        if v < 3:
+            tracks[1].times.append(v)
+    return tracks
+
+
+def test_lists_that_fields_begin_with() -> None:
+    """Loops and branches may append to them."""
+    compiled = fxc.compile(tracked, fullgraph=True)
+    for x in (np.arange(20.0) % 7, np.arange(9.0)):
+        assert repr(compiled(x)) == repr(tracked(x))
+    assert compiled.cache_info().eager_calls == 0

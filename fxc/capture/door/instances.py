@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections import namedtuple
+from collections import deque, namedtuple
 from types import FunctionType
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..numbers.traced_int import known_ints
 from ..outside import purity
 from ..outside.containers import is_plain
 from ..outside.generators import made_by
-from ..session.locations import user_frame
+from ..session.locations import user_frame, user_location
 from ..session.refusing import refusal
 from ..session.warned_of import run_now
 from ..values.objects import (
@@ -142,7 +142,7 @@ def _fill(
         if name in given and field.init:
             value = given[name]
         elif field.default_factory is not dataclasses.MISSING:
-            value = door.call(field.default_factory)
+            value = _made(door, field.default_factory, f"{f.__qualname__}.{name}")
         elif field.default is not dataclasses.MISSING:
             root = door.outside.guards.constant(field)
             value = door.read(field.default, f"{root}.default", f"{f.__name__}.{name}")
@@ -156,6 +156,14 @@ def _fill(
             door.store_attr(made, name, value)
     if hasattr(f, "__post_init__"):
         door.call(door.attr(made, "__post_init__"), *rest)
+
+
+def _made(door: PlainCalls, factory: object, field: str) -> object:
+    """What a field has where nothing is given: a list may be one of the graph."""
+    made = door.call(factory)
+    if factory is not list and factory is not deque:
+        return made
+    return door.lists.made(made, f"of field {field} {user_location()}")
 
 
 def new_class(door: PlainCalls, *args: Any, **options: Any) -> type:

@@ -42,6 +42,7 @@ class Rewriter(Comprehensions):
             if isinstance(arg, ast.arg):
                 arg.annotation = None
         if isinstance(node, ast.Lambda):
+            self._note_lists(node.body)
             node.body = self.visit(node.body)
         else:
             node.returns = None
