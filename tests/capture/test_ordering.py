@@ -420,3 +420,42 @@ def test_objects_from_outside_whose_classes_have_defaults(fn: Callable[..., Any]
         assert repr(fn(one)) == repr(compiled(other))
         assert vars(one) == vars(other)
     assert compiled.cache_info().variants
+
+
+PLACES = {"d": 0, "a": 1, "b": 2, "c": 3}
+
+
+def sorted_by_texts(x):
+    scores = {name: float(x[place]) for name, place in PLACES.items()}
+    pairs = [(v, name) for v, name in zip(x, "pqrs", strict=True)]
+    pairs.sort(key=lambda pair: (pair[0], pair[1]), reverse=True)
+    return (
+        sorted(PLACES, key=lambda name: (-x[PLACES[name]], name)),
+        sorted(scores.items(), key=lambda item: (item[1], item[0])),
+        sorted((name, v) for v, name in zip(x, "pqpq", strict=True)),
+        sorted(zip(x, "bbaa", strict=True), reverse=True),
+        sorted("pqr", key=lambda name: (x[0] > 1, name)),
+        pairs,
+    )
+
+
+def best_by_texts(x):
+    scores = {name: float(x[place]) for name, place in PLACES.items()}
+    return (
+        max(scores.items(), key=lambda item: (item[1], item[0])),
+        min((v, name) for v, name in zip(x, "srqp", strict=True)),
+        max([(v, name) for v, name in zip(x, "bbaa", strict=True)]),
+        min("xyz", key=lambda name: (x[0] > 1, name)),
+        max((x[0], "a"), (x[1], "b")),
+    )
+
+
+@pytest.mark.parametrize("program", [sorted_by_texts, best_by_texts])
+def test_texts_beside_numbers(program: Callable[..., Any]) -> None:
+    """Texts that are known stand for their places among the others."""
+    compiled = fxc.compile(program, fullgraph=True)
+    for x in ([3.0, 1.0, 2.0, 1.0], [1.0, 1.0, 1.0, 1.0], [0.0, 5.0, -0.0, 0.0]):
+        given = (np.array(x),)
+        assert difference(run(program, given), run(compiled, given)) == ""
+    given = (np.array([1.0, np.nan, 2.0, np.nan]),)
+    assert repr(compiled(*given)) == repr(program(*given))

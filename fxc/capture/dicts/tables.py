@@ -151,6 +151,25 @@ def few_in_order(
     return [item_of(form, row) for row in rows]
 
 
+def with_ranks(keys: Sequence[object]) -> Sequence[object]:
+    """Tuples with the places of texts among them in place of the texts, which are known."""
+    rows = [x for x in keys if type(x) is tuple]
+    if len(rows) < len(keys) or len({*map(len, rows)}) > 1:
+        return keys
+    columns = list(zip(*rows, strict=True))
+    if all(type(x) is not str for x in chain(*columns)):
+        return keys
+    return list(zip(*map(_ranks, columns), strict=True))
+
+
+def _ranks(column: Sequence[object]) -> Sequence[object]:
+    texts = [x for x in column if type(x) is str]
+    if len(texts) < len(column):
+        return column
+    places = {text: place for place, text in enumerate(sorted(texts))}
+    return [places[text] for text in texts]
+
+
 def _columns(items: Sequence[object]) -> tuple[Form, list[Any]] | None:
     """Numbers, or tuples of them, as arrays; None for other things."""
     rows = [x if type(x) is tuple else (x,) for x in items]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Sequence, ValuesView
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ..dicts.tables import with_ranks
 from ..dicts.traced_dicts import Keyed
 from ..forms.variables import is_open_number
 from ..lists.traced_lists import plain_list
@@ -72,7 +73,8 @@ def extreme(
         if kwargs.get("key") is not None and kwargs.keys() <= _OF_EXTREMES:
             given = list(door.iterable(args[0])) if len(args) == 1 else list(args)
             key = kwargs["key"]
-            return _first_by(door, sooner, given, key) if given else plain(given, **kwargs)
+            keys = [door.call(key, x) for x in given]
+            return _first_by(door, sooner, given, keys) if given else plain(given, **kwargs)
         is_given = len(args) == 1 and isinstance(args[0], tuple | list | deque)
         items = list(args[0]) if is_given else args
         if len(args) == 1 and _is_number(args[0]):
@@ -87,14 +89,20 @@ def extreme(
             found = extremum(name, list(items)) if plain_ones else NotImplemented
             return _one_of(door, sooner, items) if found is NotImplemented else found
         if not kwargs and len(items) > 1 and any(map(is_compared, items)):
-            return _one_of(door, sooner, items)
+            return _first_by(door, sooner, items, items)
         return door.run_plain(plain, args, kwargs)
 
     return found_of
 
 
 _OF_EXTREMES = frozenset({"key", "default"})
-_ONCE = (Iterator, KeysView, ValuesView, ItemsView)  # whose items are taken up, in this order
+_ONCE = (
+    Iterator,
+    KeysView,
+    Sequence,
+    ValuesView,
+    ItemsView,
+)  # whose items are taken up, in this order
 _NUMBERS = frozenset((bool, int, float, *(np.dtype(code).type for code in "?bhilBHILfd")))
 
 
@@ -117,14 +125,15 @@ def _one_of(
 def _first_by(
     door: PlainCalls,
     sooner: Callable[[object, object], object],
-    items: Iterable[object],
-    key: object,
+    items: Sequence[object],
+    keys: Sequence[object],
 ) -> Any:
-    """The first item for which ``key`` gives the number than which none is ``sooner``."""
-    found, *rest = items
-    best = door.call(key, found)
-    for x in rest:
-        rank = door.call(key, x)
+    """The first item whose key is one than which none is ``sooner``."""
+    ranks = with_ranks(keys)
+    if ranks is items:
+        return _one_of(door, sooner, items)
+    found, best = items[0], ranks[0]
+    for x, rank in zip(items[1:], ranks[1:], strict=True):
         test = sooner(rank, best)
         found = chosen_of(door, test, x, found)
         best = chosen_of(door, test, rank, best)
