@@ -17,7 +17,7 @@ from fxc.ir.error_kinds import TEXT
 from ..numbers.python_numbers import to_bool, to_python
 from ..session.refusing import refuse
 from ..values.late import OF_TEXTS, Late
-from ..values.operands import constant, record, wrap
+from ..values.operands import TracedValue, constant, record, wrap
 
 _NEVER_EQUAL = (str, int, float, complex, bool, NoneType)  # a text that ends with a NUL
 
@@ -32,6 +32,12 @@ class LateText(Late):
     @property
     def _cell(self) -> Any:
         return self._args[0]
+
+    def _beside(self, *others: object) -> object:
+        return self._cell.reshape(())
+
+    def _stored_as(self, dtype: np.dtype) -> object:
+        return self._cell.reshape(()) if dtype.kind == "U" else self
 
     def _is_filled(self) -> object:
         return self != ""
@@ -65,6 +71,8 @@ def _comparison(name: str) -> Callable[[LateText, object], object]:
     def compared(self: LateText, other: object) -> object:
         if isinstance(other, LateText):
             return to_bool(compare(self._cell, other._cell)[0])
+        if isinstance(other, TracedValue) and other._value.type.dtype.kind == "U":
+            return compare(self._beside(), other)
         if _is_comparable(other):
             return to_bool(compare(self._cell, wrap(constant(np.array(other))))[0])
         if type(other) in _NEVER_EQUAL and name in ("eq", "ne"):

@@ -222,6 +222,7 @@ def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], A
 
     def reflected(self: Any, other: object) -> Any:
         if isinstance(other, str | bytes) and _is_boxed(self):
+            other = other._beside(self) if isinstance(other, Traced) else other
             return call_ufunc(name, other, self)
         if not taken(other):
             return left_to(other, shape=self.shape)
@@ -246,8 +247,9 @@ def _is_boxed(x: object) -> bool:
     return isinstance(dtype, np.dtype) and is_boxed(dtype)
 
 
-def _beside_text(name: str, x: Any, other: str | bytes | None) -> Any:
+def _beside_text(name: str, x: Any, other: object) -> Any:
     """An operator of an array of a boxed dtype and a text, which is one for all elements."""
+    other = other._beside(x) if isinstance(other, Traced) else other
     if other is None:
         raise refuse(OPERAND, f"an operator of an array of dtype {x.dtype} and None")
     return call_ufunc(name, x, other)
