@@ -5,7 +5,7 @@ from __future__ import annotations
 from fxc.ir.later import import_later
 
 from .forms import mixed_operators
-from .lists import list_pools, sized_lists
+from .lists import list_pools
 from .lists.texts import Text, decoded
 from .lists.traced_lists import list_to_grow
 from .regions.counted import counted
@@ -25,10 +25,10 @@ SERVICES = Above(
     decoded=decoded,
     character=import_later("fxc.capture.lists.characters", "element_of"),
     text_of=Text,
-    repeated=sized_lists.repeated,
-    to_list=sized_lists.to_list,
-    list_of=sized_lists.list_of,
-    tuples_of=sized_lists.tuples_of,
+    repeated=import_later("fxc.capture.lists.sized_lists", "repeated"),
+    to_list=import_later("fxc.capture.lists.sized_lists", "to_list"),
+    list_of=import_later("fxc.capture.lists.sized_lists", "list_of"),
+    tuples_of=import_later("fxc.capture.lists.sized_lists", "tuples_of"),
     rows_of=list_pools.rows_of,
     list_to_grow=list_to_grow,
 )

@@ -11,15 +11,14 @@ import numpy as np
 
 from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.graph import Literal, Operand, SliceSpec
+from fxc.ir.later import import_later
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, layout_of
 from fxc.ops.metas.shapes import is_zero, slice_length
 
-from ..numbers.derived import derived
-from ..numbers.dims import dim_of, dims_of
-from ..numbers.measured import length_of_range, size_from, size_of
+from ..numbers.imported_later import derived, dim_of, dims_of, length_of_range, size_from, size_of
 from ..numbers.traced_int import check_fits, exact, int_dim, wrap_dim
 from ..session.refusing import refuse
 from ..session.session import current
@@ -35,9 +34,11 @@ from ..values.operands import (
     wrap,
 )
 from .dtypes import dtype_of, order_of
-from .sequences import array_of
-from .shaping import is_in_order
 from .traced_scalar import known_number
+
+# See Note [Rooms with one door].
+array_of = import_later("fxc.capture.arrays.sequences", "array_of")
+is_in_order = import_later("fxc.capture.arrays.shaping", "is_in_order")
 
 
 def is_array(x: object) -> bool:
@@ -247,7 +248,8 @@ def _range_length(low: Dim, high: Dim, by: Dim) -> Dim:
         session = current()
         past = session.size_operand(high - low + (by - 1))
         trips = session.record("py_floor_divide", past, Literal(by))
-        return dim_of(wrap(session.record("py_maximum", trips, Literal(0))))
+        steps: Dim = dim_of(wrap(session.record("py_maximum", trips, Literal(0))))
+        return steps
     return slice_length(SliceSpec(low, high, by))
 
 

@@ -23,12 +23,15 @@ from ..values.above import above
 from ..values.operands import Traced, TracedValue, kind_of, operand, record, taken_for, wrap
 from ..values.operator_methods import BINARY, COMPARISONS
 from ..values.protocols import TakesFunctions
-from . import shaping
 from .indexing import Steps, apply_steps, are_names, assign, assign_element, checked
 from .ufuncs import are_records, binary, compared
 
 # See Note [Rooms with one door].
 late_element = import_later("fxc.capture.arrays.late_elements", "late_element")
+broadcast_to = import_later("fxc.capture.arrays.shaping", "broadcast_to")
+flatten = import_later("fxc.capture.arrays.shaping", "flatten")
+ravel = import_later("fxc.capture.arrays.shaping", "ravel")
+reshape = import_later("fxc.capture.arrays.shaping", "reshape")
 
 # ------------------------------------------------------------------ numbers and records
 
@@ -246,7 +249,7 @@ class TracedFlat(Traced):
         return self._at
 
     def copy(self) -> Any:
-        return shaping.flatten(self._array)
+        return flatten(self._array)
 
     def __len__(self) -> int:
         return int(self._array.size)
@@ -288,7 +291,7 @@ class TracedFlat(Traced):
     def _as_row(self) -> Any:
         """The elements as an array of one axis: a view if the array is in C order."""
         in_order = is_c_ordered(self._array._type)
-        return shaping.reshape(self._array, -1) if in_order else self.copy()
+        return reshape(self._array, -1) if in_order else self.copy()
 
     def _element(self, index: Any) -> tuple[Any, Any]:
         """The element of this number, as an array and where in it."""
@@ -339,7 +342,7 @@ class TracedFlat(Traced):
                 return
         row[key] = source
         if not is_c_ordered(self._array._type):
-            self._array[...] = shaping.reshape(row, self._array.shape)
+            self._array[...] = reshape(row, self._array.shape)
 
     def _repeated(self, source: Any, value: Operand, count: Any) -> Any:
         """The source for so many elements; None if it has none."""
@@ -353,13 +356,13 @@ class TracedFlat(Traced):
                 "an assignment to x.flat from x itself, element by element,",
                 "copy the source first",
             )
-        row, size = shaping.ravel(wrap(value)), wrap_dim(kind.size)
+        row, size = ravel(wrap(value)), wrap_dim(kind.size)
         if size == 0:
             return None
         if size >= count:
             return row[:count]
         times = -(-count // size)
-        return shaping.reshape(shaping.broadcast_to(row, (times, size)), -1)[:count]
+        return reshape(broadcast_to(row, (times, size)), -1)[:count]
 
 
 def _single(key: object) -> Any:

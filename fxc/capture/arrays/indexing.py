@@ -18,6 +18,7 @@ import numpy as np
 from fxc.ir.boxed_dtypes import field_of, has_gaps
 from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
 from fxc.ir.size_functions import hint
@@ -28,16 +29,18 @@ from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.probing import fail_in_numpy, quietly
 from fxc.ops.metas.shapes import check_mask, is_one, is_zero, normalize_slice, same_shape
 
-from ..numbers.dims import dim_of
 from ..numbers.traced_int import check_fits
 from ..numbers.varying import in_bounds_from_either_end, place_in_bounds
 from ..session.dropped_parts import warn_of_dropped_parts
 from ..session.refusing import refuse
 from ..session.session import MOST_AXES, current
 from ..values.operands import Traced, constant, has_traced, operand, wrap
-from .history import known_array
 from .keys import ArrayEntry, At, Entry, entries_of
-from .windows import window
+
+# See Note [Rooms with one door].
+dim_of = import_later("fxc.capture.numbers.dims", "dim_of")
+known_array = import_later("fxc.capture.arrays.history", "known_array")
+window = import_later("fxc.capture.arrays.windows", "window")
 
 Steps = tuple[ViewStep, ...]
 
@@ -280,7 +283,7 @@ def checked(index: Value, size: Dim, axis: int | None) -> Value:
 
 
 def _slice_spec(entry: slice, dim: Dim) -> SliceSpec:
-    found = window(entry.start, entry.stop, entry.step, dim)
+    found: SliceSpec | None = window(entry.start, entry.stop, entry.step, dim)
     if found is not None:
         return found
     start, stop, step = (
@@ -293,11 +296,12 @@ def _slice_spec(entry: slice, dim: Dim) -> SliceSpec:
 def _slice_bound(bound: object) -> Dim:
     if type(bound) is not int and not hasattr(bound, "__index__"):
         raise TypeError("slice indices must be integers or None or have an __index__ method")
-    return dim_of(bound, "a slice bound")
+    found: Dim = dim_of(bound, "a slice bound")
+    return found
 
 
 def _in_bounds(entry: object, axis: int, dim: Dim) -> Dim:
-    index = dim_of(entry, "an index")
+    index: Dim = dim_of(entry, "an index")
     if guard(index, "<", 0):
         found = index + dim
         inside = guard(found, ">=", 0)

@@ -8,15 +8,18 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fxc.ir.graph import Value
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.probing import fail_in_numpy
 
-from ..numbers.derived import derived
 from ..numbers.traced_int import TracedInt, exact
 from ..session.session import current
 from ..values.operands import Traced, TracedValue, array_value, has_traced, of_list
-from .history import known_array
+
+# See Note [Rooms with one door].
+derived = import_later("fxc.capture.numbers.derived", "derived")
+known_array = import_later("fxc.capture.arrays.history", "known_array")
 
 # Note [Entries of a key]
 # NumPy takes an entry that is no slice, None or Ellipsis for an integer if Python does (bools are

@@ -24,12 +24,10 @@ from ..values.above import above
 from ..values.late import bytes_of, late
 from ..values.operands import TracedValue, kind_of, operand, record, taken_for, wrap
 from ..values.protocols import as_numpys
-from . import shaping
 from .array_facts import ArrayFacts, Flags, is_single
 from .dtypes import CASTINGS, dtype_of, order_of
 from .elements import TracedFlat, element, write_element
 from .indexing import IndexArrays, Place, apply_steps, assign, locate
-from .sequences import source_of
 from .ufuncs import call_ufunc, give_operators, write_in_place
 
 # See Note [Rooms with one door].
@@ -48,6 +46,15 @@ _setflags = import_later("fxc.capture.arrays.sharing", "setflags")
 sort_in_place = import_later("fxc.capture.arrays.sorting", "sort_in_place")
 partition_in_place = import_later("fxc.capture.arrays.sorting", "partition_in_place")
 call_with_options = import_later("fxc.capture.arrays.ufunc_options", "call_with_options")
+source_of = import_later("fxc.capture.arrays.sequences", "source_of")
+assign_part = import_later("fxc.capture.arrays.shaping", "assign_part")
+flatten = import_later("fxc.capture.arrays.shaping", "flatten")
+imaginary_part = import_later("fxc.capture.arrays.shaping", "imaginary_part")
+is_in_order = import_later("fxc.capture.arrays.shaping", "is_in_order")
+real_part = import_later("fxc.capture.arrays.shaping", "real_part")
+reshape = import_later("fxc.capture.arrays.shaping", "reshape")
+swapaxes = import_later("fxc.capture.arrays.shaping", "swapaxes")
+transpose = import_later("fxc.capture.arrays.shaping", "transpose")
 
 _REFUSED = {
     "tofile": "write files outside of the compiled function",
@@ -94,7 +101,7 @@ class TracedArray(ArrayFacts):
 
     @property
     def T(self) -> Any:
-        return shaping.transpose(self)
+        return transpose(self)
 
     @property
     def flat(self) -> TracedFlat:
@@ -104,15 +111,15 @@ class TracedArray(ArrayFacts):
     def mT(self) -> Any:
         if self.ndim < 2:
             raise ValueError("matrix transpose with ndim < 2 is undefined")
-        return shaping.swapaxes(self, -1, -2)
+        return swapaxes(self, -1, -2)
 
     @property
     def real(self) -> Any:
-        return self._part("real", shaping.real_part(self))
+        return self._part("real", real_part(self))
 
     @property
     def imag(self) -> Any:
-        part = self._part("imag", shaping.imaginary_part(self))
+        part = self._part("imag", imaginary_part(self))
         return _with_class(part, attrgetter("imag"), self)
 
     def _part(self, name: str, part: TracedArray) -> Any:
@@ -230,7 +237,7 @@ class TracedArray(ArrayFacts):
             if value is not self and not (
                 type(value) is TracedArray and value._is_at(self._value, name)
             ):
-                shaping.assign_part(self, name, value)
+                assign_part(self, name, value)
             return
         if not hasattr(np.ndarray, name):
             raise self._missing(name)
@@ -305,7 +312,7 @@ class TracedArray(ArrayFacts):
         copy: bool = True,
     ) -> Any:
         wanted, order = dtype_of(dtype), order_of(order, "K")
-        if wanted == self._type.dtype and not copy and shaping.is_in_order(self._type, order):
+        if wanted == self._type.dtype and not copy and is_in_order(self._type, order):
             return self
         if casting not in CASTINGS:
             return above().called_as_is(np.ndarray.astype, (self, wanted, order, casting), {})
@@ -316,7 +323,7 @@ class TracedArray(ArrayFacts):
         if options:
             np.empty(()).reshape((), **options)  # raises: before NumPy 2.1 it takes no ``copy``
         wanted = shape[0] if len(shape) == 1 else shape
-        return shaping.reshape(self, wanted, order, **options)
+        return reshape(self, wanted, order, **options)
 
     def view(self, dtype: object = None, type: object = None) -> Any:
         return viewed(self._value, dtype, type)
@@ -324,11 +331,11 @@ class TracedArray(ArrayFacts):
     resize = _resize
 
     def flatten(self, order: str = "C") -> Any:
-        return _with_class(shaping.flatten(self, order), np.ndarray.flatten, self, order)
+        return _with_class(flatten(self, order), np.ndarray.flatten, self, order)
 
     def transpose(self, *axes: object) -> Any:
         wanted = axes[0] if len(axes) == 1 else axes or None
-        return shaping.transpose(self, wanted)
+        return transpose(self, wanted)
 
     # -------------------------------------------------------- computations
 

@@ -14,8 +14,6 @@ from fxc.ir.later import import_later
 from fxc.ir.size_guards import guard
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..numbers.derived import int_of
-from ..numbers.dims import dim_of
 from ..numbers.python_numbers import (
     arithmetic,
     as_scalar,
@@ -35,12 +33,16 @@ from ..values.late import late, repeated
 from ..values.operands import Traced, TracedValue, is_derived, operand, plain_number, record, wrap
 from ..values.operator_methods import BINARY, COMPARISONS, UNARY, give_conversions, give_methods
 from ..values.protocols import as_numpys
-from .deferring import beside_text, left_to, left_to_of_scalar
 from .dtypes import CASTINGS, check_real, dtype_of, promoting
-from .sequences import demand_cast
 from .ufuncs import call_ufunc, taken
 
 viewed = import_later("fxc.capture.arrays.memory", "view")
+beside_text = import_later("fxc.capture.arrays.deferring", "beside_text")
+left_to = import_later("fxc.capture.arrays.deferring", "left_to")
+left_to_of_scalar = import_later("fxc.capture.arrays.deferring", "left_to_of_scalar")
+demand_cast = import_later("fxc.capture.arrays.sequences", "demand_cast")
+int_of = import_later("fxc.capture.numbers.derived", "int_of")
+dim_of = import_later("fxc.capture.numbers.dims", "dim_of")
 
 # Note [Python scalars]
 # Arithmetic of Python's scalars follows Python's rules, with operators of its own

@@ -36,11 +36,12 @@ from ..values.operands import (
     wrap_all,
 )
 from ..values.operator_methods import BINARY, COMPARISONS, UNARY
-from .deferring import beside_text, left_to
 from .dtypes import promoting
 
 # See Note [Rooms with one door].
 compared = import_later("fxc.capture.arrays.records_compared", "compared")
+beside_text = import_later("fxc.capture.arrays.deferring", "beside_text")
+left_to = import_later("fxc.capture.arrays.deferring", "left_to")
 
 
 def operator_name(function: object) -> str | None:

@@ -6,20 +6,19 @@ See Note [Dicts of the graph].
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fxc.ir.error_kinds import KEYS_OF_DATA
 from fxc.ir.graph import Value
+from fxc.ir.later import import_later
 from fxc.ir.symbols import Dim
 
 from ..forms.form import Form, columns_of, key_shape, types_of
-from ..forms.items import arrays_in, item_of
 from ..forms.mixed import number_of
 from ..forms.options import options_in
 from ..forms.several import Several, united
-from ..forms.truths import demand
 from ..lists.list_buffers import Buffer, any_of
 from ..lists.list_contents import MOST_KEYS
 from ..lists.list_room import Int
@@ -27,11 +26,20 @@ from ..lists.texts import Char, code_of, is_char
 from ..lists.traced_lists import TracedList
 from ..numbers.python_numbers import to_int
 from ..numbers.traced_int import scalar_of_int, wrap_dim
-from ..regions.structured import Statement
 from ..session.refusing import How, Request, Respecialise, refusal, refuse
 from ..session.session import current
 from ..values.operands import Traced, operand, settled, variable_of, wrap
-from .unknown_keys import is_int, is_name, is_text
+
+if TYPE_CHECKING:
+    from ..regions.structured import Statement
+
+# See Note [Rooms with one door].
+is_int = import_later("fxc.capture.dicts.unknown_keys", "is_int")
+is_name = import_later("fxc.capture.dicts.unknown_keys", "is_name")
+is_text = import_later("fxc.capture.dicts.unknown_keys", "is_text")
+arrays_in = import_later("fxc.capture.forms.items", "arrays_in")
+item_of = import_later("fxc.capture.forms.items", "item_of")
+demand = import_later("fxc.capture.forms.truths", "demand")
 
 # Note [Dicts of the graph]
 # A dict or a set of the program into which a key goes that is known at run time only, an int, a

@@ -12,18 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from fxc.ir.error_kinds import CHANGE_IN_LOOP, KEYS_OF_DATA
 from fxc.ir.graph import Value
+from fxc.ir.later import import_later
 from fxc.ir.types import PY_BOOL
 
-from ..arrays import sequences
-from ..forms.carrying import pack
 from ..forms.differing import differing_in, each_way
 from ..forms.form import Form, Number, are_numbers, types_of
-from ..forms.items import form_of_items, item_of
-from ..forms.joining import keys_in, union_of
 from ..forms.mixed import form_of_numbers, scalar_kinds
 from ..forms.options import graph_type, is_named, is_unknown_number
-from ..forms.truths import demand, flag_of
-from ..forms.variables import is_number, is_open_number
 from ..lists.list_parts import array_in_order, places_in_order
 from ..lists.list_room import checked_place
 from ..lists.records import record_at
@@ -40,10 +35,22 @@ from ..session.session import current
 from ..values.limited import IN_PLACE, Limited, refuse_methods
 from ..values.operands import Traced, array_of, operand, taken_for, variable_of, wrap
 from .unknown_items import OneOfItems, item_by_key
-from .unknown_keys import is_unknown_key
 
 if TYPE_CHECKING:
     from .dict_tables import KeyedBuffer
+
+# See Note [Rooms with one door].
+is_unknown_key = import_later("fxc.capture.dicts.unknown_keys", "is_unknown_key")
+pack = import_later("fxc.capture.forms.carrying", "pack")
+form_of_items = import_later("fxc.capture.forms.items", "form_of_items")
+item_of = import_later("fxc.capture.forms.items", "item_of")
+keys_in = import_later("fxc.capture.forms.joining", "keys_in")
+union_of = import_later("fxc.capture.forms.joining", "union_of")
+demand = import_later("fxc.capture.forms.truths", "demand")
+flag_of = import_later("fxc.capture.forms.truths", "flag_of")
+is_number = import_later("fxc.capture.forms.variables", "is_number")
+is_open_number = import_later("fxc.capture.forms.variables", "is_open_number")
+array_of_items = import_later("fxc.capture.arrays.sequences", "array_of")
 
 # Note [Tables]
 # ``owner[key]``, where Python knows the items and not the key, reads an array: the items in a row,
@@ -181,7 +188,7 @@ def _columns(items: Sequence[object]) -> tuple[Form, list[Any]] | None:
     if form is None or not are_numbers(form):
         return None
     both = zip(zip(*rows, strict=True), types_of(form), strict=True)
-    return form, [sequences.array_of([*column], each.dtype) for column, each in both]
+    return form, [array_of_items([*column], each.dtype) for column, each in both]
 
 
 class KeyedTable:
@@ -324,7 +331,7 @@ def _number_at(items: Sequence[object], key: object) -> Any:
     place = checked_place(key)
     columns = zip(*(pack(form, row) for row in rows), strict=True)
     both = zip(columns, types_of(form), strict=True)
-    arrays = [sequences.array_of(list(map(variable_of, parts)), part.dtype) for parts, part in both]
+    arrays = [array_of_items(list(map(variable_of, parts)), part.dtype) for parts, part in both]
     found = item_of(form, [operand(array[place]) for array in arrays])
     return ReadRow(found, items[0].owner) if type(items[0]) is ReadRow else found
 

@@ -15,7 +15,6 @@ from fxc.ir.error_kinds import KEYS_OF_DATA
 from fxc.ir.later import import_later
 
 from ..forms.mixed import scalar_kinds
-from ..forms.truths import demand
 from ..lists.list_buffers import any_number
 from ..lists.list_contents import kept
 from ..lists.list_room import WithLength
@@ -34,6 +33,7 @@ _Pairs = Iterable[tuple[_Key, _Value]]
 
 # See Note [Rooms with one door].
 _with_holes = import_later("fxc.capture.dicts.holes", "HoledBuffer")
+demand = import_later("fxc.capture.forms.truths", "demand")
 LOSING = "fxc.capture.dicts.losing"
 
 

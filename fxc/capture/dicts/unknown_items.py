@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fxc.ir.error_kinds import KEYS_OF_DATA
+from fxc.ir.later import import_later
 
-from ..forms.truths import demand
 from ..lists.list_room import Int, place_among
 from ..outside.containers import External, class_seen
 from ..regions.counted import Bounded
@@ -25,7 +25,11 @@ from ..values.above import above, chosen_of
 from ..values.limited import OF_LISTS, Limited, refuse_methods
 from ..values.operands import Traced
 from ..values.shadows import class_of
-from .unknown_keys import keys_of, place_of_key
+
+# See Note [Rooms with one door].
+keys_of = import_later("fxc.capture.dicts.unknown_keys", "keys_of")
+place_of_key = import_later("fxc.capture.dicts.unknown_keys", "place_of_key")
+demand = import_later("fxc.capture.forms.truths", "demand")
 
 Table = Callable[[tuple[Any, ...], Any], Any]  # the item at a place, of these
 

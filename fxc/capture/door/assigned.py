@@ -8,16 +8,20 @@ from collections.abc import Collection, Iterable
 from types import CellType, FunctionType
 from typing import Any
 
-from ..forms.variables import is_same
+from fxc.ir.later import import_later
+
 from ..outside.containers import External
 from ..outside.lists import ExternalList
-from ..regions.cells import unordered
 from ..session.refusing import How, Request, Respecialise
 from ..session.session import label_of
 from .attributes import Attributes
 from .creations import Creations
 from .outer import Outer
 from .places import Attribute, Item, OuterPlace, Place, Rebound, key_of_text
+
+# See Note [Rooms with one door].
+is_same = import_later("fxc.capture.forms.variables", "is_same")
+unordered = import_later("fxc.capture.regions.cells", "unordered")
 
 _MOST_CHANGES = 8  # of a list in one attempt
 # The last step of a text: an attribute or an item.

@@ -26,8 +26,6 @@ from ..forms.differing import Differing
 from ..forms.mixed import Mixed
 from ..forms.options import is_named, is_open_int, is_record, is_unknown_number, things_in
 from ..forms.several import Several
-from ..forms.truths import flag_of, truth
-from ..forms.variables import is_same
 from ..lists.list_changes import is_list
 from ..lists.list_parts import are_equal
 from ..lists.lists_of_lists import ListRow
@@ -144,6 +142,9 @@ both_true = import_later("fxc.capture.statements.choices", "both_true")
 chosen = import_later("fxc.capture.statements.choices", "chosen")
 either_true = import_later("fxc.capture.statements.choices", "either_true")
 negated = import_later("fxc.capture.statements.choices", "negated")
+flag_of = import_later("fxc.capture.forms.truths", "flag_of")
+truth = import_later("fxc.capture.forms.truths", "truth")
+is_same = import_later("fxc.capture.forms.variables", "is_same")
 
 _NO_NUMBERS = (NoneType, str, bytes, FunctionType)  # NumPy compares an item with other objects
 _BY_FIELDS: bool = sys.version_info >= (3, 13)

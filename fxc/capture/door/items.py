@@ -12,7 +12,6 @@ from fxc.ir.later import import_later
 
 from ..dicts.tables import KeyedTable, Table
 from ..dicts.unknown_items import store_by_key
-from ..dicts.unknown_keys import is_unknown_key
 from ..lists.grown_texts import GrownTexts
 from ..lists.records import Pools
 from ..outside import purity
@@ -38,6 +37,7 @@ _OWN = (*_KEYED, Counter, defaultdict)
 # See Note [Rooms with one door].
 index_trick = import_later("fxc.capture.numpy_api.numpy_source", "IndexTrick")
 grown_arrays = import_later("fxc.capture.lists.grown_arrays", "GrownArrays")
+is_unknown_key = import_later("fxc.capture.dicts.unknown_keys", "is_unknown_key")
 
 
 class ItemAccess(Formats):

@@ -14,7 +14,6 @@ from fxc.ir.symbols import counted_in
 
 from ..arrays.traced_array import TracedArray
 from ..forms.several import Several
-from ..forms.truths import demand
 from ..lists.list_room import Int
 from ..lists.traced_lists import TracedList, is_in_arrays
 from ..outside.lists import ExternalList
@@ -24,6 +23,9 @@ from ..values.objects import is_namedtuple
 from ..values.operands import Traced, settled
 from .outer import Outer
 from .stores import Names, Stores
+
+# See Note [Rooms with one door].
+demand = import_later("fxc.capture.forms.truths", "demand")
 
 
 def list_to_change(door: Stores, x: object) -> Any:

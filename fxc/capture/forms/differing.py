@@ -9,6 +9,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import SEVERAL_KINDS
 from fxc.ir.graph import Operand
+from fxc.ir.later import import_later
 
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.python_numbers import logical_not, to_bool
@@ -22,7 +23,10 @@ from ..values.protocols import TakesFunctions
 from ..values.shadows import class_of
 from .options import Option, both_hold, holds_not, options_in, things_in
 from .structures import item_structure
-from .truths import flag_of, truth
+
+# See Note [Rooms with one door].
+flag_of = import_later("fxc.capture.forms.truths", "flag_of")
+truth = import_later("fxc.capture.forms.truths", "truth")
 
 # Note [Things that differ]
 # After ``if x[0] > 0: y = y[:3]``, or ``total = 0`` and ``if hit: total = total + row``, a variable

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.later import import_later
 from fxc.ir.types import ScalarType
 
-from ..arrays.deferring import computes, left_to, left_to_of_scalar
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.python_numbers import arithmetic, cast_to, to_float, to_int
 from ..session.session import current
@@ -29,8 +29,13 @@ from .mixed import (
     select,
     unclear,
 )
-from .one_dtype import of_one_dtype
 from .several import for_each
+
+# See Note [Rooms with one door].
+computes = import_later("fxc.capture.arrays.deferring", "computes")
+left_to = import_later("fxc.capture.arrays.deferring", "left_to")
+left_to_of_scalar = import_later("fxc.capture.arrays.deferring", "left_to_of_scalar")
+of_one_dtype = import_later("fxc.capture.forms.one_dtype", "of_one_dtype")
 
 
 def _neg(x: Mixed) -> Any:

@@ -18,7 +18,6 @@ from fxc.ir.graph import Operand
 
 from ..arrays.deferring import computes, left_to
 from ..arrays.elements import check_distinct
-from ..arrays.sequences import array_of as items_as_array
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.python_numbers import as_scalar, to_python
 from ..session.refusing import refusal, refuse
@@ -29,9 +28,8 @@ from ..values.operands import Traced, array_of, operand, variable_of, wrap
 from ..values.operator_methods import BINARY, COMPARISONS, UNARY, give_methods, operator_of
 from ..values.protocols import TakesUfuncs
 from .form import Key, MixedNumber
-from .joining import key, one_of_two
+from .imported_later import as_number_of, is_weak_float, items_as_array, key, one_of_two, stored
 from .mixed import Mixed, mixed_form, or_one
-from .one_dtype import as_number_of, is_weak_float, stored
 from .options import (
     Option,
     both_hold,

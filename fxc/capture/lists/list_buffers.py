@@ -7,29 +7,37 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.later import import_later
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ScalarType, Type
 
 from ..forms.form import Array, Form, OfNumbers, columns_of, is_of_arrays, types_of
-from ..forms.items import arrays_in, form_of_items, item_of, takes
 from ..forms.options import is_record
-from ..forms.variables import placeholder
 from ..numbers.python_numbers import to_int
 from ..numbers.traced_int import wrap_dim
 from ..regions.counted import Bounded, Counted
-from ..regions.given import lend
-from ..regions.structured import Statement
 from ..session.refusing import How, Request, Requests, Respecialise
 from ..session.session import current
 from ..values.operands import operand, wrap
 from .list_contents import MOST_APPENDED, MOST_ARRAYS, SPARE, is_wide, kept
 from .list_owners import Owned, refuse_change
 from .list_room import Int, checked_place, is_unknown, new_room, place_among
+
+if TYPE_CHECKING:
+    from ..regions.structured import Statement
+
+# See Note [Rooms with one door].
+arrays_in = import_later("fxc.capture.forms.items", "arrays_in")
+form_of_items = import_later("fxc.capture.forms.items", "form_of_items")
+item_of = import_later("fxc.capture.forms.items", "item_of")
+takes = import_later("fxc.capture.forms.items", "takes")
+placeholder = import_later("fxc.capture.forms.variables", "placeholder")
+lend = import_later("fxc.capture.regions.given", "lend")
 
 
 class Buffer(Owned):
@@ -54,7 +62,8 @@ class Buffer(Owned):
 
     def form_awaited(self, owner: Statement) -> Form | None:
         """The form of the items, and of those that a statement will store, if known."""
-        return form_of_items([*self._items, *owner.wishes.samples(self)], None)
+        found: Form | None = form_of_items([*self._items, *owner.wishes.samples(self)], None)
+        return found
 
     def any_item(self, owner: Statement | None = None) -> Any:
         """What stands for an item that a statement will read when it is recorded again."""
@@ -288,7 +297,8 @@ def any_of(form: Form) -> Any:
 def _any_operand(kind: Type) -> Operand:
     if isinstance(kind, ScalarType):
         return operand(wrap(current().record("empty", (1,), kind.dtype, layout=None))[0])
-    return placeholder(current(), kind)
+    found: Operand = placeholder(current(), kind)
+    return found
 
 
 class ToGrow:

@@ -10,17 +10,22 @@ from typing import Any
 
 from fxc.ir.error_kinds import EITHER_ARRAY
 from fxc.ir.graph import Value
+from fxc.ir.later import import_later
 from fxc.ir.symbols import Dim
 
 from ..forms.form import Form, is_of_arrays
-from ..forms.items import arrays_in, records_in
 from ..numbers.traced_int import wrap_dim
-from ..regions.given import give, take_over
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.identity import has_grown
 from ..values.operands import Traced, operand, settled, wrap
 from .list_room import Int, Room
+
+# See Note [Rooms with one door].
+arrays_in = import_later("fxc.capture.forms.items", "arrays_in")
+records_in = import_later("fxc.capture.forms.items", "records_in")
+give = import_later("fxc.capture.regions.given", "give")
+take_over = import_later("fxc.capture.regions.given", "take_over")
 
 MOST_APPENDED = 2**17  # items where the number of iterations is not known
 MOST_ARRAYS = 2**12  # likewise, of arrays

@@ -6,19 +6,25 @@ See Note [Lists of counted length].
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fxc.ir.error_kinds import CHANGE_IN_LOOP
+from fxc.ir.later import import_later
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
 
-from ..forms.items import records_in, takes
 from ..numbers.traced_int import wrap_dim
-from ..regions.structured import Statement
 from ..session.refusing import refuse
 from ..session.session import current
 from .list_contents import SPARE, Contents
+
+if TYPE_CHECKING:
+    from ..regions.structured import Statement
+
+# See Note [Rooms with one door].
+records_in = import_later("fxc.capture.forms.items", "records_in")
+takes = import_later("fxc.capture.forms.items", "takes")
 
 
 class Growth:
@@ -170,7 +176,7 @@ class Owned(Contents):
         is_paced = pace is not None and pace.each is not None
         if self._changing and self._fixed is not None and not is_paced:
             return False  # the statement has relied on the length
-        return takes(room.form, *more)
+        return bool(takes(room.form, *more))
 
     def begin_change(self, *more: object) -> bool:
         """Whether there is room for a change; else a statement will be recorded again."""

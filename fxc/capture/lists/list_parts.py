@@ -12,18 +12,14 @@ import numpy as np
 
 from fxc.ir.error_kinds import COUNTED_LIST, TEXT
 from fxc.ir.graph import Literal, Value
+from fxc.ir.later import import_later
 from fxc.ir.symbols import Dim, counted_in
 
 from ..arrays.creation import is_array
 from ..arrays.traced_array import TracedArray
 from ..forms.form import Form, Items, Number, is_of_arrays, types_of
-from ..forms.items import form_of_items, takes, widened
-from ..forms.leaving import class_of_objects, classes_in, may_change
-from ..forms.truths import demand
-from ..forms.variables import is_number
 from ..numbers.python_numbers import to_python
 from ..numbers.traced_int import wrap_dim
-from ..regions.structured import recorded
 from ..session.locations import user_location
 from ..session.refusing import How, Request, refuse
 from ..session.session import current
@@ -31,6 +27,17 @@ from ..values.operands import Traced, TracedValue, kind_of, record, wrap
 from .list_buffers import Buffer, any_number, any_of
 from .list_changes import ChangedList
 from .list_room import Room, new_number
+
+# See Note [Rooms with one door].
+form_of_items = import_later("fxc.capture.forms.items", "form_of_items")
+takes = import_later("fxc.capture.forms.items", "takes")
+widened = import_later("fxc.capture.forms.items", "widened")
+class_of_objects = import_later("fxc.capture.forms.leaving", "class_of_objects")
+classes_in = import_later("fxc.capture.forms.leaving", "classes_in")
+may_change = import_later("fxc.capture.forms.leaving", "may_change")
+demand = import_later("fxc.capture.forms.truths", "demand")
+is_number = import_later("fxc.capture.forms.variables", "is_number")
+recorded = import_later("fxc.capture.regions.structured", "recorded")
 
 _Key = Callable[[object], object]
 _IsSame = Callable[[object, object], object]
@@ -237,7 +244,8 @@ def _joint_form(left: Form, right: Form) -> Form:
         return left
 
     def found() -> Form | None:
-        return form_of_items([any_of(right)], left)
+        form: Form | None = form_of_items([any_of(right)], left)
+        return form
 
     session = current()
     form: Form

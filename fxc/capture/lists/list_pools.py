@@ -9,12 +9,10 @@ import numpy as np
 
 from fxc.ir.error_kinds import CHANGE_IN_LOOP, COUNTED_LIST
 from fxc.ir.graph import Literal
+from fxc.ir.later import import_later
 
 from ..arrays.traced_array import TracedArray
 from ..forms.form import Form
-from ..forms.items import form_of_items
-from ..forms.leaving import array_of_list, dtype_as_places
-from ..forms.truths import demand
 from ..regions.counted import Bounded, Counted
 from ..session.refusing import How, Request, Requests, refuse
 from ..session.session import current
@@ -25,8 +23,15 @@ from .list_changes import ChangedList
 from .list_contents import kept
 from .list_room import Int, place_among
 from .records import Pooled
-from .sized_lists import list_of_vector, tuples_of
 from .traced_lists import TracedList
+
+# See Note [Rooms with one door].
+form_of_items = import_later("fxc.capture.forms.items", "form_of_items")
+array_of_list = import_later("fxc.capture.forms.leaving", "array_of_list")
+dtype_as_places = import_later("fxc.capture.forms.leaving", "dtype_as_places")
+demand = import_later("fxc.capture.forms.truths", "demand")
+list_of_vector = import_later("fxc.capture.lists.sized_lists", "list_of_vector")
+tuples_of = import_later("fxc.capture.lists.sized_lists", "tuples_of")
 
 # Note [Pools of lists]
 # A list that an item of another one, or the value of a dict, is, and whose length depends on data

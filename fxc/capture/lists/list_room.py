@@ -6,27 +6,33 @@ See Note [Lists of counted length].
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from fxc.ir.error_kinds import COUNTED_LIST
 from fxc.ir.graph import Literal, Value
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
 
-from ..forms.carrying import pack
 from ..forms.form import Form, columns_of, types_of
-from ..forms.items import item_of, widened
-from ..forms.truths import demand
 from ..numbers.python_numbers import to_int
 from ..numbers.traced_int import TracedInt, wrap_dim
-from ..regions.structured import Statement
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.above import above, chosen_of
 from ..values.operands import Traced, operand, record, variable_of, wrap
+
+if TYPE_CHECKING:
+    from ..regions.structured import Statement
+
+# See Note [Rooms with one door].
+pack = import_later("fxc.capture.forms.carrying", "pack")
+item_of = import_later("fxc.capture.forms.items", "item_of")
+widened = import_later("fxc.capture.forms.items", "widened")
+demand = import_later("fxc.capture.forms.truths", "demand")
 
 # Note [Lists of counted length]
 # A list that a branch or a loop of the graph changes (``if x[i] > 0: found.append(i)``) is a

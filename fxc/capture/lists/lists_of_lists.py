@@ -9,14 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from fxc.ir.graph import Value
+from fxc.ir.later import import_later
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ScalarType
 
-from ..arrays import sequences
-from ..forms.carrying import pack
 from ..forms.form import OfNumbers, numbers_in, types_of
-from ..forms.items import item_of, takes
-from ..forms.leaving import as_array
 from ..forms.mixed import form_of_numbers, number_form, scalar_kinds
 from ..numbers.traced_int import wrap_dim
 from ..regions.counted import Counted
@@ -27,6 +24,13 @@ from ..values.operands import Traced, kind_of, operand, taken_for, variable_of, 
 from .list_contents import kept
 from .list_room import Int, WithLength, checked_place, filled_arrays
 from .traced_lists import TracedList
+
+# See Note [Rooms with one door].
+pack = import_later("fxc.capture.forms.carrying", "pack")
+item_of = import_later("fxc.capture.forms.items", "item_of")
+takes = import_later("fxc.capture.forms.items", "takes")
+as_array = import_later("fxc.capture.forms.leaving", "as_array")
+array_of = import_later("fxc.capture.arrays.sequences", "array_of")
 
 # Note [Lists of lists]
 # A list of lists of numbers whose rows are asked for at places that are not known, to be written
@@ -61,9 +65,7 @@ def _of_numbers(by_python: Request, rows: Sequence[Sequence[object]]) -> Any:
         return ListOfLists(by_python, form, filled_arrays(form, flat[0], shape))
     parts = [[pack(form, x) for x in row] for row in rows]
     arrays = [
-        sequences.array_of(
-            [[variable_of(x[number]) for x in row] for row in parts], part.dtype
-        )._value
+        array_of([[variable_of(x[number]) for x in row] for row in parts], part.dtype)._value
         for number, part in enumerate(types_of(form))
     ]
     return ListOfLists(by_python, form, arrays)

@@ -8,13 +8,12 @@ from types import FunctionType
 from typing import Any
 
 from fxc.ir.error_kinds import COUNTED_LIST
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen
 
 from ..forms.form import Items, as_numbers, pool_of
-from ..forms.items import arrays_in
 from ..forms.options import is_record
 from ..forms.structures import Structure
-from ..regions.given import is_lent
 from ..session.refusing import How, Request, refuse
 from ..session.session import current
 from ..values.limited import Limited
@@ -32,6 +31,10 @@ from ..values.shadows import class_of, has_methods
 from .list_buffers import Buffer
 from .list_contents import kept
 from .list_room import Int
+
+# See Note [Rooms with one door].
+arrays_in = import_later("fxc.capture.forms.items", "arrays_in")
+is_lent = import_later("fxc.capture.regions.given", "is_lent")
 
 # Note [Records]
 # A dict or an object that a list of the graph has taken over, and that changes afterwards, is

@@ -11,11 +11,10 @@ import numpy as np
 from fxc.ir.boxed_dtypes import is_character
 from fxc.ir.error_kinds import TEXT
 from fxc.ir.graph import Operand
+from fxc.ir.later import import_later
 
 from ..arrays.traced_array import TracedArray
-from ..forms.leaving import codes_of_items
 from ..forms.several import Several, united
-from ..forms.truths import demand
 from ..numbers.python_numbers import logical_not, to_bool, to_int, to_python
 from ..regions.counted import Bounded, Counted
 from ..session.refusing import Respecialise, refuse
@@ -25,6 +24,10 @@ from ..values.operands import constant, operand, taken_for, wrap
 from ..values.operator_methods import COMPARISONS
 from .list_room import Int, WithLength
 from .traced_lists import is_in_arrays, plain_list
+
+# See Note [Rooms with one door].
+codes_of_items = import_later("fxc.capture.forms.leaving", "codes_of_items")
+demand = import_later("fxc.capture.forms.truths", "demand")
 
 # Note [Texts of the graph]
 # A text argument is a constant at first. When it changes from call to call, or the program comes

@@ -8,20 +8,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fxc.ir.graph import Literal
+from fxc.ir.later import import_later
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
 
 from ..forms.form import is_of_arrays, types_of
-from ..forms.items import arrays_in, form_of_items, takes, widened
-from ..forms.leaving import array_of_list, dtype_as_places, may_change
 from ..forms.mixed import scalar_kinds
-from ..numbers.dims import dim_of
 from ..numbers.traced_int import wrap_dim
-from ..regions.structured import Statement
 from ..values.operands import Traced, wrap
 from ..values.operator_methods import goes_first
 from ..values.protocols import TakesFunctions
@@ -30,6 +27,19 @@ from .list_changes import ChangedList, is_list, list_of, spliced
 from .list_contents import SPARE, is_wide, kept
 from .list_parts import ListParts
 from .list_room import Room, checked_place, is_unknown, new_arrays
+
+if TYPE_CHECKING:
+    from ..regions.structured import Statement
+
+# See Note [Rooms with one door].
+arrays_in = import_later("fxc.capture.forms.items", "arrays_in")
+form_of_items = import_later("fxc.capture.forms.items", "form_of_items")
+takes = import_later("fxc.capture.forms.items", "takes")
+widened = import_later("fxc.capture.forms.items", "widened")
+array_of_list = import_later("fxc.capture.forms.leaving", "array_of_list")
+dtype_as_places = import_later("fxc.capture.forms.leaving", "dtype_as_places")
+may_change = import_later("fxc.capture.forms.leaving", "may_change")
+dim_of = import_later("fxc.capture.numbers.dims", "dim_of")
 
 _FEW = 16  # items that are compared one by one
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from fxc.ir.boxed_dtypes import is_boxed
 from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 
@@ -21,7 +22,9 @@ from ..session.session import current
 from ..session.warned_of import warning_of
 from ..values.operands import Traced, TracedValue, operand, record, variable_of
 from ..values.operator_methods import BINARY, COMPARISONS, UNARY
-from .derived import int_of
+
+# See Note [Rooms with one door].
+int_of = import_later("fxc.capture.numbers.derived", "int_of")
 
 _NAMES = BINARY | COMPARISONS | UNARY | {name: name for name in ("and", "or", "xor")}
 _OVERFLOWING = frozenset({"add", "subtract", "multiply", "negative", "absolute"})

@@ -35,12 +35,12 @@ from ..values.operands import (
 )
 from ..values.operator_methods import give_conversions, give_methods, operator_of
 from ..values.protocols import TakesUfuncs
-from .derived import int_of
 from .python_numbers import arithmetic, bit_count, extremum
 from .varying import MOST, fits, fits_now, guard_range
 
 # See Note [Rooms with one door].
 is_monotonic = import_later("fxc.ir.monotonic", "is_monotonic")
+int_of = import_later("fxc.capture.numbers.derived", "int_of")
 
 
 class TracedInt(TakesUfuncs, Traced):

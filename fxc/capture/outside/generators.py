@@ -16,6 +16,7 @@ import numpy as np
 from fxc.ir.error_kinds import RANDOM, WARNS
 from fxc.ir.graph import Value
 from fxc.ir.handles import HANDLE, handle_of
+from fxc.ir.later import import_later
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
 from fxc.ops.effects import fresh_source
@@ -24,12 +25,16 @@ from fxc.ops.metas.shapes import broadcast_shapes
 
 from ..arrays.indexing import check_without_gaps
 from ..guards.program import Source
-from ..numbers.dims import dim_of, dims_of, known_int
 from ..session.refusing import refusal, refuse
 from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, array_value, operand, record, settled, type_of, wrap
 from .containers import settle_all
 from .outside import Outside
+
+# See Note [Rooms with one door].
+dim_of = import_later("fxc.capture.numbers.dims", "dim_of")
+dims_of = import_later("fxc.capture.numbers.dims", "dims_of")
+known_int = import_later("fxc.capture.numbers.dims", "known_int")
 
 Shape = tuple[Dim, ...]
 

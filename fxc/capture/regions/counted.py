@@ -19,10 +19,8 @@ from fxc.ops.metas.shapes import normalize_slice, slice_length
 
 from ..arrays.traced_array import TracedArray
 from ..arrays.ufuncs import call_ufunc
-from ..forms.truths import demand
-from ..numbers.derived import derived
-from ..numbers.dims import dim_of, no_int
-from ..numbers.measured import known_size
+from ..forms.imported_later import demand
+from ..numbers.imported_later import derived, dim_of, known_size, no_int
 from ..numbers.python_numbers import arithmetic, extremum, scalar_of, to_bool, to_int
 from ..numbers.traced_int import TracedInt, decide_in_loops, exact, int_dim, wrap_dim
 from ..outside.lists import ExternalList
