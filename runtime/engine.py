@@ -14,10 +14,11 @@ from _thread import RLock
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fxc.ir.digesting import digest
 from fxc.ir.forking import LLVM, held_over_forks
+from fxc.ir.records import frozen
 from fxc.ir.settings import features_taken
 from fxc.package.builtins import new_builtin
 
@@ -319,7 +320,8 @@ class Engine:
                 return str(machine.emit_assembly(module))
 
 
-class _Source(NamedTuple):
+@frozen
+class _Source:
     """What machine code is made of."""
 
     text: str

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fxc.ir.errors import CaptureError, PutOff
-from fxc.ir.records import field, mutable
+from fxc.ir.records import field, frozen, mutable
 
 if TYPE_CHECKING:
     from fxc.cache.entries import Entries
@@ -116,7 +116,8 @@ def note_waste(seconds: float) -> None:
     _Process.wasted += seconds
 
 
-class Limits(NamedTuple):
+@frozen
+class Limits:
     """Seconds that a compilation may take at most, as estimated, and its capture."""
 
     seconds: float = math.inf

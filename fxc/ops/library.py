@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -71,13 +72,17 @@ def eigenvectors(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return _with_imaginary_parts(x, values), _with_imaginary_parts(x, vectors)
 
 
-# From NumPy 2.5 on eigenvalues of a real matrix are complex numbers in any case.
-ALWAYS_COMPLEX = np.linalg.eigvals(np.eye(1)).dtype.kind == "c"
 _FLOAT, _COMPLEX = np.dtype(np.float64), np.dtype(np.complex128)
 
 
+@cache
+def always_complex() -> bool:
+    """Whether eigenvalues of a real matrix are complex in any case, as from NumPy 2.5 on."""
+    return bool(np.linalg.eigvals(np.eye(1)).dtype.kind == "c")
+
+
 def _with_imaginary_parts(x: np.ndarray, found: np.ndarray) -> np.ndarray:
-    if ALWAYS_COMPLEX:
+    if always_complex():
         return found
     if found.dtype is not _FLOAT:
         if found.dtype.kind == "c" and x.dtype.kind != "c":

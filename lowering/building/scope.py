@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from fxc.ir.graph import Node, Region, Value, walk
-from fxc.ir.records import field, mutable
+from fxc.ir.records import field, frozen, mutable
 from fxc.ir.symbols import symbol
 
 from ..nests.statements import Stmt
@@ -22,7 +21,8 @@ NEVER = 1 << 60  # the last use of what outlives its region
 # the value is what it was before.
 
 
-class ValueState(NamedTuple):
+@frozen
+class ValueState:
     """Where a value lives, if it is placed, and what computing it reads and costs."""
 
     place: str | None

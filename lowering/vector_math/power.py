@@ -146,7 +146,7 @@ def _pow_special(x: Value, y: Value, usual: Value) -> Value:
     negative = x.bits < 0
     extreme = (a.bits - 1).at_least_unsigned(infinite - 1)
     down = (y.bits < 0) & y.differs(0.0)
-    # 0**y and inf**y; the division signals 0**-1, also of a constant zero, which LLVM would divide by.
+    # 0**y and inf**y; the division signals 0**-1, also of a constant zero: else LLVM divides.
     pole = code.intrinsic("arithmetic.fence", where(extreme & down, a, 1.0))
     inverse = 1.0 / pole
     result = where(extreme, where(down, inverse, a), usual)

@@ -10,7 +10,7 @@ import numpy as np
 from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType
-from fxc.ops.library import ALWAYS_COMPLEX
+from fxc.ops.library import always_complex
 from fxc.ops.table import TABLE
 
 from ..arrays import creation, shaping
@@ -149,7 +149,7 @@ def eigvals(a: object) -> Any:
 
 
 def _real_if(given: Value, found: Any) -> Any:
-    is_real = given.type.dtype.kind != "c" and not ALWAYS_COMPLEX
+    is_real = given.type.dtype.kind != "c" and not always_complex()
     return found.real if is_real and found.dtype.kind == "c" else found
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from fxc.ir.later import import_later
+
 from .binding import flags_of_unset, give_flags
 from .changed_in_loops import names_that_grow, prepared
 from .comprehensions import Comprehensions
@@ -16,7 +18,10 @@ from .jumps import RESULT, without_jumps
 from .liveness import Handed, handed_on
 from .names import CapturedNode, FunctionNode, parameters, scope_of
 from .nodes import at, call_of, door_part, held_in, later, loops_in, name_of, names_of, placed, walk
-from .plans import BranchPlan, LoopPlan
+
+# See Note [Rooms with one door].
+BranchPlan = import_later("fxc.capture.staging.plans", "BranchPlan")
+LoopPlan = import_later("fxc.capture.staging.plans", "LoopPlan")
 
 
 class Rewriter(Comprehensions):
@@ -204,7 +209,7 @@ class Rewriter(Comprehensions):
         both = [ast.If(name_of(arm), *(ended(node, part, each) for each in (body, orelse)))]
         return [begin, self._run(node, part, arm, names, both), *self._resume(node, part, names)]
 
-    def _loop_plan(self, loop: Any, names: tuple[str, ...]) -> LoopPlan:
+    def _loop_plan(self, loop: Any, names: tuple[str, ...]) -> Any:
         handed, (alone, again) = self._handed[loop], map(self._local, loop.by_turns)
         return LoopPlan(
             self._line(loop),
@@ -229,7 +234,7 @@ class Rewriter(Comprehensions):
         part: str,
         kind: str,
         first: list[ast.expr],
-        plan: BranchPlan | LoopPlan,
+        plan: tuple[object, ...],
     ) -> ast.stmt:
         """``part = __fxc__.kind(first, plan, rebound, locals())``."""
         rebound = self._scopes[-1].rebound & self._handed[node].assigned
