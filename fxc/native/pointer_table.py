@@ -5,14 +5,18 @@ The names mean the same in other processes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from fxc.ir.later import import_later
 from fxc.package.builtins import numpy_function, pointers
 from fxc.runtime.left import Left
 from fxc.runtime.notice import DEFAULT, ERRSTATE, Notice
 
-from .numpy_slots import inner_loop, loop_of_ufunc, scalar_maker
+# See Note [Rooms with one door].
+inner_loop: Callable[[str, str], bytes] = import_later("fxc.native.numpy_slots", "inner_loop")
+loop_of_ufunc: Callable[[Any, int], bytes] = import_later("fxc.native.numpy_slots", "loop_of_ufunc")
+scalar_maker: Callable[[str], bytes] = import_later("fxc.native.numpy_slots", "scalar_maker")
 
 Entry = tuple[Any, ...]  # what it is, and what else that takes
 
