@@ -33,7 +33,7 @@ from zlib import crc32
 # written there. A process that has imported many
 # modules in Python's way writes the file anew when it ends, with those, too.
 
-_MANY = 16
+_MANY = 8  # three are always imported in that way, before the file is asked
 _PYTHON = (BuiltinImporter, FrozenImporter, PathFinder)  # finders: none has our modules
 _AHEAD = 1 << 17  # bytes that are read where one module is asked for behind another
 _WORD = 8  # bytes: Python's number of its bytecode is the first word, the length of a list the next
