@@ -46,6 +46,7 @@ repeated_updates = import_later("fxc.lowering.scheduling.repeated_updates", "rep
 growing_products = import_later("fxc.lowering.scheduling.growing_products", "growing_products")
 products_ahead = import_later("fxc.lowering.scheduling.products_ahead", "products_ahead")
 vectors_together = import_later("fxc.lowering.scheduling.vectors_together", "vectors_together")
+inverses = import_later("fxc.lowering.scheduling.inverses", "inverses")
 truths = import_later("fxc.lowering.scheduling.truths", "truths")
 
 
@@ -98,6 +99,7 @@ _SCHEDULING = (
     Scheduling(with_allocations),
     Scheduling(parallel),
     Scheduling(lanes),
+    Scheduling(inverses),
 )
 
 

@@ -22,6 +22,8 @@ from .llvm_text import Lanes
 
 # See Note [Rooms with one door].
 divide: Emit = import_later("fxc.lowering.emission.division_code", "divide")
+divide_with_inverse: Emit = import_later("fxc.lowering.emission.inverses", "divide_with_inverse")
+inverse: Emit = import_later("fxc.lowering.emission.inverses", "inverse")
 floor_divide: Emit = import_later("fxc.lowering.emission.division_code", "floor_divide")
 fmod: Emit = import_later("fxc.lowering.emission.division_code", "fmod")
 reciprocal: Emit = import_later("fxc.lowering.emission.division_code", "reciprocal")
@@ -332,6 +334,8 @@ NUMPY_CODE: dict[str, Emit] = {
     "absolute of scalars": _absolute(_of_scalars("sub", _negative)),
     "negative of scalars": _of_scalars("sub", _negative),
     "divide": divide,
+    "divide_with_inverse": divide_with_inverse,
+    "inverse": inverse,
     "floor_divide": floor_divide,
     "remainder": remainder,
     "fmod": fmod,

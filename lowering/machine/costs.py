@@ -91,6 +91,12 @@ class Costs:
     index_sets_statements: int = 160
     index_sets_many: int = 8
 
+    # Divisions: what one of a register takes for each byte of an element, in additions of those;
+    # what a quotient by an inverse does, and the inverse of a number in front of a loop.
+    division_byte: int = 4
+    quotient: int = 12
+    inverse: int = 200
+
     # Branches that become choices: the cost of an operation that may be made in vain, and from
     # which on it is made from other numbers where it is.
     choice_cost: int = 24

@@ -38,5 +38,12 @@ class Target:
         """
         return self.vector > 16
 
+    @property
+    def inverts(self) -> bool:
+        """Whether quotients are quicker by inverses: where registers of 64 bytes are compared as
+        quickly as they are multiplied.
+        """
+        return self.permutes == self.vector == 64
+
 
 SERIAL = Target()

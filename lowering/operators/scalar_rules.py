@@ -127,6 +127,8 @@ NUMPY_RULES: dict[str, ScalarRule] = {
     **{f"special_{name}": _bounded(cost) for name, cost in SPECIAL_COSTS.items()},
     **{op: _bounded(COMPLEX_MATH_COSTS[name]) for op, (name, _) in COMPLEX_MATH.items()},
     "divide": ScalarRule(5),
+    "divide_with_inverse": ScalarRule(5, floats),  # see Note [Quotients by inverses]
+    "inverse": ScalarRule(8, floats),
     "floor_divide": ScalarRule(20, _no_bools),
     "remainder": ScalarRule(20, _no_bools),
     "fmod": ScalarRule(20, _no_bools),
@@ -172,7 +174,7 @@ SILENT = frozenset(
         *("negative", "positive", "absolute", "fabs", "signbit", "isnan", "isinf", "isfinite"),
         *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
         *("logical_and", "logical_or", "logical_xor", "logical_not"),
-        *("maximum", "minimum", "fmax", "fmin", "rint", "floor", "ceil", "trunc"),
+        *("maximum", "minimum", "fmax", "fmin", "rint", "floor", "ceil", "trunc", "inverse"),
     )
 )
 
