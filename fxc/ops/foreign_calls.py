@@ -17,7 +17,7 @@ from fxc.ir.objects import C_ARRAY, C_ORDER, HELD_ONCE, OWN_ARRAY, OWN_DATA
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, Type
 
-from .foreign_results import Result
+from .foreign_results import Container, Result
 from .foreign_ufuncs import is_numpys_ufunc
 from .library import plain
 from .operators import Operator, Row, Tag, row
@@ -60,7 +60,7 @@ class ForeignCall:
         self.kwargs = kwargs
         self.gives_new = True  # arrays that nobody else has
         self.holds = True  # until a call has given something else than what was learnt
-        self.container: Any = None  # the class of a result with several parts
+        self.container: Container | None = None  # of a result with several parts
         self.results: tuple[Result, ...] = ()
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.takes_arrays: tuple[bool, ...] = ()  # by operands
@@ -81,8 +81,8 @@ class ForeignCall:
         if self.container is None:
             return values[0]
         rest = iter(values)
-        parts = [each.value if each.kind == "fixed" else next(rest) for each in self.results]
-        return getattr(self.container, "_make", self.container)(parts)
+        parts = (each.value if each.kind == "fixed" else next(rest) for each in self.results)
+        return self.container.made(parts)
 
     def __call__(self, *operands: Any) -> Any:
         return self.kernel()(*operands)
@@ -159,18 +159,31 @@ def _written(call: ForeignCall) -> Callable[..., Any]:
     if call.container is None:
         lines.append("    p0 = found")
     else:
-        kind = constant(call.container)
-        several = f"type(found) is {kind} and len(found) == {len(parts)}"
-        lines += [
-            f"    if not ({several}): raise call.differs()",
-            f"    {', '.join(parts)} = found",
-        ]
+        lines += _taken_apart(call.container, "found", iter(parts), constant)
     lines += _compared(call, parts, [f"v{place}" for place in arrays], given, constant)
     varying = [part for part, each in zip(parts, call.results, strict=True) if each.kind != "fixed"]
     lines.append(f"    return {', '.join(varying)}")
     exec("\n".join(lines), constants)
     found: Callable[..., Any] = constants["run"]
     return found
+
+
+def _taken_apart(
+    container: Container, name: str, parts: Iterator[str], constant: Callable[[Any], str]
+) -> Iterator[str]:
+    """The code that gives each part of a result a name."""
+    kind, count = constant(container.kind), len(container.items)
+    several = f"type({name}) is {kind} and len({name}) == {count}"
+    yield f"    if not ({several}): raise call.differs()"
+    names, inner = list[str](), list[str]()
+    for place, item in enumerate(container.items):
+        if item is None:
+            names.append(next(parts))
+        else:
+            names.append(f"{name}{place}")
+            inner += _taken_apart(item, names[-1], parts, constant)
+    yield f"    [{', '.join(names)}] = {name}"
+    yield from inner
 
 
 def _writes_nothing(call: ForeignCall) -> bool:

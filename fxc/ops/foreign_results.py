@@ -5,7 +5,7 @@ See Note [Foreign calls].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -131,24 +131,47 @@ def _sum_text(number: int, parts: tuple[tuple[int, int, int], ...]) -> str:
     return " + ".join([str(number)] * (number != 0 or not terms) + terms)
 
 
-def parts_of(found: object) -> tuple[Any, list[Any]]:
-    """The class of a result with several parts, and these; None and the result alone.
+@frozen
+class Container:
+    """The class of a result with several parts, and what those are: containers, or None for an
+    array, a number or what is fixed.
+    """
+
+    kind: Any
+    items: tuple[Container | None, ...]
+
+    def made(self, parts: Iterator[Any]) -> Any:
+        """One of these with the parts that come next."""
+        items = [next(parts) if item is None else item.made(parts) for item in self.items]
+        return getattr(self.kind, "_make", self.kind)(items)
+
+
+def parts_of(found: object) -> tuple[Container | None, list[Any]]:
+    """What a result with several parts is, and these; None and the result alone.
 
     Raises ``Unlearnable`` for what is made of other things than arrays and numbers.
     """
-    if not isinstance(found, tuple | list):
+    parts: list[Any] = []
+    container = _parts_into(parts, found)
+    if container is None:
         _check_part(found)
         return None, [found]
-    kind = type(found)
-    if kind not in (tuple, list) and not hasattr(kind, "_make"):
-        raise Unlearnable(f"it gives {a_kind(found)}")
-    parts = list(found)
     for part in parts:
         if not isinstance(part, FIXED):
             _check_part(part)
     if len(parts) < 2 or all(isinstance(part, FIXED) for part in parts):
         raise Unlearnable("it gives a container of no or one array")
-    return kind, parts
+    return container, parts
+
+
+def _parts_into(parts: list[Any], found: object) -> Container | None:
+    if not isinstance(found, tuple | list):
+        parts.append(found)
+        return None
+    kind = type(found)
+    if kind not in (tuple, list) and not hasattr(kind, "_make"):
+        raise Unlearnable(f"it gives {a_kind(found)}")
+    return Container(kind, tuple([_parts_into(parts, item) for item in found]))
 
 
 FIXED = (bool, str, type(None))

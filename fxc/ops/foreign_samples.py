@@ -19,7 +19,7 @@ from fxc.ir.asynchronous import hand_on
 from fxc.ir.types import ScalarType, Type, filled
 
 from .foreign_calls import ForeignCall
-from .foreign_results import Unlearnable, has_gaps, parts_of, share_memory
+from .foreign_results import Container, Unlearnable, has_gaps, parts_of, share_memory
 
 
 def _unwritable(x: object) -> Any:
@@ -35,10 +35,10 @@ def sampled(
     kinds: Sequence[Type],
     shapes: Sequence[tuple[int, ...]],
     orders: Sequence[tuple[int, ...]],
-) -> tuple[Any, list[Any]]:
+) -> tuple[Container | None, list[Any]]:
     """What ``parts_of`` says of a result for samples, of the values that the function takes."""
     why = ""
-    found: tuple[Any, list[Any]] | None = None
+    found: tuple[Container | None, list[Any]] | None = None
     began = time.perf_counter()
     for values in _VALUES:
         if found is not None and time.perf_counter() - began > _LONG:
@@ -69,7 +69,7 @@ _LONG = 0.1  # seconds: a call that takes longer is not made again to learn more
 
 def _sampled_once(
     call: ForeignCall, operands: Sequence[Any], may_warn: bool
-) -> tuple[Any, list[Any]]:
+) -> tuple[Container | None, list[Any]]:
     before = [bytes_of(x) for x in operands]
     began = time.perf_counter()
     with (

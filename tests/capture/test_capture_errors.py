@@ -118,7 +118,7 @@ REFUSED = [
     ),
     # functions
     (lambda x: np.percentile(x, 50, out=x[0]), (X,), "np.percentile with out= cannot be captured"),
-    (lambda x: np.histogramdd(x), (X,), "np.histogramdd cannot be captured"),
+    (lambda x: np.trim_zeros(x), (X,), "np.trim_zeros cannot be captured"),
     (lambda: np.linspace(0, 1, 3, axis=1), (), "np.linspace with axis= cannot"),
     # control flow
     (
@@ -203,7 +203,7 @@ def test_keys_that_vary_are_refused_where_their_dict_is_made(program):
 
 def test_a_handler_of_the_program_does_not_hide_a_refusal():
     space: dict[str, Any] = {"np": np}
-    code = "def f(x):\n    try:\n        return np.histogramdd(x)\n"
+    code = "def f(x):\n    try:\n        return np.trim_zeros(x)\n"
     exec(f"{code}    except Exception:\n        return x", space)
-    with pytest.raises(CaptureError, match=r"np\.histogramdd cannot be captured"):
+    with pytest.raises(CaptureError, match=r"np\.trim_zeros cannot be captured"):
         capture(space["f"], (X,), {})

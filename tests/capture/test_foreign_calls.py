@@ -422,3 +422,18 @@ def test_statistics_of_lists_give_numbers_of_python() -> None:
             for size in (3, 5, 8, 8):
                 x = np.arange(size) + 0.5
                 assert difference(run(fn, [x]), run(compiled, [x])) == ""
+
+
+def test_a_result_within_another() -> None:
+    """``np.histogramdd`` gives a list of edges behind its counts."""
+
+    def program(x, weights):
+        counts, edges = np.histogramdd(x * 2, (3, 4), density=True, weights=weights)
+        return counts * edges[0][1], edges, len(edges), np.histogramdd(x, 3)
+
+    x = np.random.default_rng(4).random((9, 2))
+    compiled = fxc.compile(program, fullgraph=True)
+    for rows in (9, 9, 8, 7):
+        given = x[:rows], x[:rows, 0].copy()
+        assert difference(run(program, given), run(compiled, given)) == ""
+    assert compiled.cache_info().eager_calls == 0

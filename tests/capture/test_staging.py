@@ -478,12 +478,12 @@ def test_a_refusal_at_sight_points_to_the_statement():
 
 def test_a_refusal_in_a_helper_points_into_the_helper():
     def helper(y):
-        return np.histogramdd(y)  # here
+        return np.trim_zeros(y)  # here
 
     def outer(x):
         return helper(x)
 
-    with pytest.raises(CaptureError, match=r"np\.histogramdd cannot be captured") as caught:
+    with pytest.raises(CaptureError, match=r"np\.trim_zeros cannot be captured") as caught:
         capture(outer, (array(3),), {})
     inner, around = caught.value.__notes__
     assert inner.splitlines()[0] == marked_line(helper)
