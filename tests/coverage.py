@@ -6,13 +6,14 @@ call is captured and taken as far as the graph of native operators, and nothing 
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import linecache
 import logging
 import types
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from fxc.lowering.nests.statements import walk as statements
 from fxc.ops.table import TABLE
 from fxc.pipeline.stages import decomposed_graph, functional_graph, llvm_index
 
+from .coverage_options import OF_OTHERS, OPTIONS
 from .sources import ROOT
 
 PAGE = ROOT / "docs" / "coverage.md"
@@ -68,6 +70,9 @@ OTHER_WORK = frozenset(
         "set_printoptions",
         "get_printoptions",
         "printoptions",
+        "dump",
+        "tofile",
+        "fromstring",
     ]
 )
 DTYPES = ("?", "i1", "i8", "u8", "e", "f", "d", "F", "D", "g", "M8[s]", "m8[s]")
@@ -144,6 +149,7 @@ SPECIAL: dict[str, tuple[Any, ...]] = {
     "partition": (_X, 2),
     "argpartition": (_X, 2),
     "searchsorted": (np.sort(_X), _X),
+    **OF_OTHERS,
 }
 _SEVERAL = (np.zeros(2), np.eye(2), 5)
 # Of functions that draw: NumPy's own do not bear all arguments.
@@ -166,7 +172,11 @@ DRAWN: dict[str, tuple[Any, ...]] = {
     **{"weibull": (2.0, 5), "zipf": (2.0, 5), "seed": (1,), "default_rng": (1,)},
 }
 KEYWORDS: dict[str, tuple[Any, ...]] = {
-    **{"axis": (0, -1, (0,)), "keepdims": (True,), "dtype": (np.float32, np.float64, np.int64)},
+    **{
+        "axis": (0, -1, (0,)),
+        "keepdims": (True,),
+        "dtype": (np.float32, np.float64, np.int64, bool),
+    },
     **{"where": (_MASK,), "initial": (1.0,), "out": (_OUT,), "order": ("F", "C")},
     **{"casting": ("unsafe",), "subok": (False,), "ddof": (1,), "correction": (1,)},
     **{"mode": ("clip", "same", "wrap"), "k": (1,), "kind": ("stable",), "stable": (True,)},
@@ -185,7 +195,8 @@ KEYWORDS: dict[str, tuple[Any, ...]] = {
     **{"discont": (1.0,), "dx": (0.5,), "x": (_LIKE,), "edge_order": (2,), "optimize": (True,)},
     **{"to_begin": (0.0,), "to_end": (1.0,), "increasing": (True,), "N": (5,)},
     **{"include_initial": (True,), "bitorder": ("little",), "overwrite_input": (True,)},
-    **{"trim": ("f",), "max": (2.0,), "min": (0.5,)},
+    **{"trim": ("f",), "max": (2.0,), "min": (0.5,), "device": ("cpu",), "like": (_LIKE,)},
+    **{"deg": (True,), "returned": (True,), "ndmax": (1,), "max_work": (1,), "ndim": (3,)},
 }
 _OF_UFUNCS = ("out", "where", "casting", "order", "dtype", "subok")
 
@@ -198,6 +209,7 @@ class Row:
     by_dtype: dict[str, str] = field(default_factory=dict)
     by_keyword: dict[str, str] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
+    by_place: set[str] = field(default_factory=set)  # parameters that arguments without names are
 
     @property
     def best(self) -> str:
@@ -236,8 +248,10 @@ def rows() -> Iterator[tuple[str, Row]]:
 
 def draw(name: str) -> Callable[..., Any]:
     """A function that calls a method of a new generator."""
-    text = f"def {name}(*args):\n    return default_rng(0).{name}(*args)\n"
-    return defined(text, name, {"default_rng": np.random.default_rng})
+    text = f"def {name}(*args, **options):\n    return default_rng(0).{name}(*args, **options)\n"
+    made = defined(text, name, {"default_rng": np.random.default_rng})
+    made.keywords_of = (getattr(np.random.Generator, name),)
+    return made
 
 
 def method(name: str) -> Callable[..., Any]:
@@ -249,7 +263,7 @@ def method(name: str) -> Callable[..., Any]:
     else:
         text = f"def {name}(x):\n    return x.{name}\n"
     made = defined(text, name, {})
-    made.keywords_of = getattr(np, name, None)
+    made.keywords_of = getattr(np.ndarray, name), getattr(np, name, None)
     return made
 
 
@@ -266,30 +280,37 @@ def row_of(
     args = next((each for each in tried if takes(function, each)), None)
     if args is None:
         return None
-    row = Row(name)
-    if not any(isinstance(x, np.ndarray) for x in flat(args)):
-        row.by_dtype["d"] = outcome(row, "", function, args)
+    names = [each for each in parameters_of(function) if each != "self"]
+    row = Row(name, by_place={*names[: len(args)]})
+    kinds = {x.dtype.kind for x in flat(args) if isinstance(x, np.ndarray)}
+    if kinds <= {"M"}:
+        row.by_dtype["M8[s]" if kinds else "d"] = outcome(row, "", function, args)
     else:
         for dtype in DTYPES:
             given = as_dtype(args, dtype)
             row.by_dtype[dtype] = (
                 outcome(row, NAMES[dtype], function, given) if takes(function, given) else RAISES
             )
-    for keyword, value in keywords_of(function, args):
-        if takes(function, args, {keyword: value}):
-            found = outcome(row, f"{keyword}=", function, args, {keyword: value})
-            if row.by_keyword.get(keyword) != REFUSED:
-                row.by_keyword[keyword] = found
+    calls = [(args, {keyword: value}) for keyword, value in keywords_of(function, args)]
+    for given, options in (*calls, *OPTIONS.get(name, ())):
+        if takes(function, given, options):
+            text = "".join(f"{keyword}=" for keyword in options)
+            found = outcome(row, text, function, given, options)
+            for keyword in options:
+                if row.by_keyword.get(keyword) != REFUSED:
+                    row.by_keyword[keyword] = found
     return row
 
 
 def keywords_of(function: Any, args: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
-    try:
-        names = tuple(inspect.signature(getattr(function, "keywords_of", function)).parameters)
-    except (TypeError, ValueError):
-        names = ()
+    names = tuple(parameters_of(function))
     first = next((x for x in flat(args) if isinstance(x, np.ndarray)), np.zeros(3))
-    for name in _OF_UFUNCS if isinstance(function, np.ufunc) else names:
+    if isinstance(function, np.ufunc):
+        names = _OF_UFUNCS
+        alike = [char * function.nin for char in "dlM"]
+        loops = [each for each in function.types if each.startswith(tuple(alike))]
+        yield from [("signature", each) for each in loops]
+    for name in names:
         for value in KEYWORDS.get(name, ()):
             if value is _MASK:
                 yield name, np.arange(first.size).reshape(first.shape) % 2 == 0
@@ -297,10 +318,35 @@ def keywords_of(function: Any, args: tuple[Any, ...]) -> Iterator[tuple[str, Any
                 yield name, np.arange(first.size, dtype=float).reshape(first.shape)
             elif value is _OUT:
                 result = function(*own(args))
-                if isinstance(result, np.ndarray):
+                if isinstance(result, np.ndarray | np.generic):
                     yield name, np.zeros_like(result)
             else:
                 yield name, value
+
+
+def parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a function, of those that tell."""
+    found: dict[str, inspect.Parameter] = {}
+    for each in getattr(function, "keywords_of", (function,)):
+        with contextlib.suppress(TypeError, ValueError):
+            found |= inspect.signature(each).parameters
+    return found
+
+
+def untried(module: str, row: Row) -> set[str]:
+    """The keywords of a function, by its signature, that the page says nothing of."""
+    function: Any
+    if module in (GLOBAL_DRAWS, DRAWS):
+        function = getattr(np.random if module == GLOBAL_DRAWS else np.random.Generator, row.name)
+    else:
+        function = getattr(np.ndarray if module == METHODS else MODULES[module], row.name)
+    optional = {
+        name
+        for name, each in parameters_of(function).items()
+        if each.default is not each.empty
+        and each.kind not in (each.VAR_KEYWORD, each.POSITIONAL_ONLY)
+    }
+    return optional - row.by_keyword.keys() - row.by_place
 
 
 def flat(x: Any) -> Iterator[Any]:
@@ -431,9 +477,8 @@ so are classes.
 """
 
 
-def page() -> str:
+def page(found: Sequence[tuple[str, Row]]) -> str:
     """The whole page."""
-    found = list(rows())
     counts = Counter(row.best for _, row in found)
     total = ", ".join(f"{counts[each]} {each}" for each in (LOWERED, COMPOSITE, NUMPY, REFUSED))
     version = ".".join(np.__version__.split(".")[:2])
@@ -483,5 +528,5 @@ def _plain(reason: str) -> str:
 
 
 if __name__ == "__main__":
-    Path(PAGE).write_text(page(), encoding="utf-8")
+    Path(PAGE).write_text(page(list(rows())), encoding="utf-8")
     print("wrote docs/coverage.md")

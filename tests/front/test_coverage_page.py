@@ -6,17 +6,58 @@ import numpy as np
 import pytest
 
 from tests.compiling import check
-from tests.coverage import PAGE, REFUSED, page, rows
+from tests.coverage import (
+    METHODS,
+    MODULES,
+    OTHER_WORK,
+    PAGE,
+    REFUSED,
+    Row,
+    is_function,
+    page,
+    rows,
+    untried,
+)
+
+# What NumPy's signatures have of all ufuncs, and no argument does.
+_OF_NOTHING = {
+    "frexp": {"dtype"},
+    **{name: {"axis", "keepdims"} for name in ("matmul", "matvec", "vecmat")},
+}
+# What they give is no array, but a function or an iterator; ``resize`` is refused by NumPy itself
+# for an array that anything else refers to.
+_OTHERS = {"frompyfunc", "nested_iters", "resize"}
 
 
-def test_the_page_is_up_to_date() -> None:
+@pytest.fixture(scope="module")
+def found() -> list[tuple[str, Row]]:
+    return list(rows())
+
+
+def test_the_page_is_up_to_date(found: list[tuple[str, Row]]) -> None:
     text = PAGE.read_text(encoding="utf-8")
     if f"Made with NumPy {np.__version__.rpartition('.')[0]}." in text:
-        assert text == page(), "run `python -m tests.coverage`"
+        assert text == page(found), "run `python -m tests.coverage`"
     else:  # other versions have other functions; none may fail in fxc
-        for _, row in rows():
+        for _, row in found:
             refused = [*row.by_dtype.values(), *row.by_keyword.values()].count(REFUSED)
             assert bool(refused) == bool(row.reasons), row.name
+
+
+def test_every_function_has_a_row(found: list[tuple[str, Row]]) -> None:
+    """By what NumPy has, and not by what there are arguments for."""
+    have = {(module, row.name) for module, row in found}
+    for module, members in {**MODULES, METHODS: np.ndarray}.items():
+        for name in {each for each in dir(members) if not each.startswith("_")} - OTHER_WORK:
+            if name not in _OTHERS and is_function(getattr(members, name)):
+                assert (module, name) in have, f"{module}.{name}"
+
+
+def test_every_keyword_has_been_tried(found: list[tuple[str, Row]]) -> None:
+    for module, row in found:
+        if row.best != REFUSED:
+            missing = untried(module, row) - _OF_NOTHING.get(row.name, set())
+            assert not missing, f"{module}.{row.name}: add {missing} to coverage_options.py"
 
 
 def test_most_functions_have_native_code() -> None:
