@@ -28,7 +28,7 @@ from .builtins import (
 from .elf import read
 from .mapping import Mapped, MissingFunction, library
 from .trees import maker
-from .values import Shown, value_of
+from .values import Shown, named, value_of
 from .views import VIEWS
 
 _SIZES = 16, 33, 24  # of the heads of objects, of bytes and of floats
@@ -81,6 +81,8 @@ def _object(shown: Shown, own: Mapping[str, object]) -> object:
             return maker(spec)
         case {"view": op}:
             return VIEWS[op]
+        case {"class": name}:
+            return named(name)
         case str():
             return sys.intern(shown)  # keywords are compared by what they are
     return value_of(shown, {})

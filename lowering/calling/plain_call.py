@@ -105,17 +105,20 @@ class _PlainCall(WholeCall):
             self.guards.check(f"left {need.relation} right")
 
     def _look_at_layout(self, given: str, kind: ArrayType) -> None:
-        """Strides of axes that have no second element say nothing: Python looks at those."""
+        """Strides of axes that have no second element say nothing: Python looks at those, except
+        in C order, which is seen from flags.
+        """
         code = self.code
-        fields = [(ARRAY_DIMS, kind.shape)]
-        if not is_c_contiguous(kind):
+        fields, has_strides = [(ARRAY_DIMS, kind.shape)], not is_c_contiguous(kind)
+        if has_strides:
             fields.append((ARRAY_STRIDES, kind.strides))
         for field, dims in fields:
             vector = code.load("ptr", given, field) if dims else ""
             for axis, dim in enumerate(dims):
                 found = code.load("i64", vector, 8 * axis)
                 code.demand(code.op(f"icmp eq i64 {found}, {self.dim(dim)}"))
-                if field == ARRAY_DIMS and any(symbols_of(each) for each in kind.strides):
+                is_looked_at = has_strides and field == ARRAY_DIMS
+                if is_looked_at and any(symbols_of(each) for each in kind.strides):
                     code.demand(code.op(f"icmp sgt i64 {found}, 1"))
 
     # -------------------------------------------------------- the code

@@ -211,6 +211,52 @@ def test_calls_with_what_fits_are_native(dynamic: bool, tmp_path: Path) -> None:
     assert general.count == 1
 
 
+def _adds_within(pair, ends):
+    pair.low[...] += ends.first
+    return pair.low.sum(), ends.last
+
+
+def _of_rows(x):
+    return x.sum(0), x * 2
+
+
+def _in_strides(x):
+    x[...] *= 2
+
+
+@on_linux
+@pytest.mark.parametrize(
+    "function, args",
+    [
+        (_adds_within, lambda n: (Pair(np.ones(n), 2.0), Ends(np.arange(n) / 2, np.ones(n)))),
+        (_of_rows, lambda n: (np.arange(n * 0.5)[None],)),
+        (_in_strides, lambda n: (np.arange(3.0 * n)[::3],)),
+        (_in_strides, lambda n: (np.arange(8.0 * n).reshape(n, 8)[1:, 2:7],)),
+        (_in_strides, lambda n: (np.arange(8.0 * n).reshape(n, 8)[1:, 2:7].T,)),
+    ],
+    ids=["containers", "one row", "strides", "a part", "transposed"],
+)
+def test_calls_with_classes_and_parts_of_arrays_are_native(
+    function: Callable[..., Any], args: Callable[[int], tuple[Any, ...]], tmp_path: Path
+) -> None:
+    loaded, program = package(function, *args(6), folder=tmp_path, dynamic=True)
+    general = left_to_python(loaded)
+    for n in (6, 7, 50, 6):
+        assert seen(loaded, args(n)) == seen(program, args(n))
+    assert general.count == 0
+
+
+@on_linux
+def test_arrays_that_are_written_are_not_in_their_own_way(tmp_path: Path) -> None:
+    loaded, _ = package(_in_strides, np.ones((6, 8))[:, ::2], folder=tmp_path, dynamic=True)
+    loaded(np.ones((7, 10))[:, ::2])
+    x = np.arange(40.0)
+    rows = np.lib.stride_tricks.as_strided(x, (4, 5), (32, 16))
+    with pytest.raises(ValueError, match="several elements of x lie at one place"):
+        loaded(rows)
+    assert x.tobytes() == np.arange(40.0).tobytes()
+
+
 @on_linux
 @pytest.mark.parametrize("other", ["Python", "NumPy", "functions"])
 def test_a_process_with_other_objects_has_calls_in_python(

@@ -5,14 +5,16 @@ See Note [Calls of packages].
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.graph import Graph
-from fxc.ir.symbols import symbols_of
-from fxc.ir.types import ArrayType, ScalarType, is_c_contiguous
+from fxc.ir.size_guards import Guard
+from fxc.ir.symbols import Dim
+from fxc.ir.types import ArrayType, ScalarType, is_c_contiguous, stride_order
 from fxc.lowering.calling import plain_call
 from fxc.lowering.calling.guard_things import ENTRY, Untranslated
 from fxc.lowering.calling.guarded_function import Steps
@@ -20,7 +22,7 @@ from fxc.lowering.calling.native_views import METHODS
 from fxc.lowering.calling.plain_call import Plain, emit_plain_call
 from fxc.ops.kernels import kernel_of
 from fxc.package.trees import LEAF
-from fxc.package.values import Shown, value_of
+from fxc.package.values import Shown, named, value_of
 from fxc.package.views import VIEWS
 from fxc.runtime.object_code import object_code
 
@@ -37,8 +39,9 @@ def call_text(graph: Graph, code: Code, exported: Exported) -> tuple[str, list[S
     table, as a manifest has them. None where all calls are left to the loader.
     """
     try:
-        steps = _Guards(graph, exported).steps()
-        needs = tuple(need.guard for need in exported.needs)
+        guards = _Guards(graph, exported)
+        steps = guards.steps()
+        needs = *(need.guard for need in exported.needs), *guards.rows_apart
         plain = Plain(exported.entry, steps, needs, exported.result)
         made = emit_plain_call(graph, code.module, plain)
     except Untranslated:
@@ -70,6 +73,7 @@ class _Guards:
         self.exported = exported
         self.leaves = iter(exported.leaves)
         self.found: list[tuple[str, str]] = []
+        self.rows_apart: list[Guard] = []
         self.constants: dict[str, Any] = {"ndarray": np.ndarray, "may_share": np.may_share_memory}
         self.seen: set[int] = set()
         self.variables = 0
@@ -117,10 +121,18 @@ class _Guards:
                 self.check(f"type({given}) is dict and [*{given}] == {self.constant(keys)}")
                 for key, part in zip(keys, parts, strict=True):
                     self.argument(part, f"{given}[{self.constant(key)}]")
-            case _ if spec == LEAF:
-                self.leaf(next(self.leaves), expression)
+            case {"class": name, "fields": fields, "items": parts}:
+                given, kind = (
+                    self.fetch(expression),
+                    self.constant(plain_call.Shown({"class": name})),
+                )
+                self.check(f"type({given}) is {kind}")
+                is_tuple = issubclass(named(name), tuple)
+                for place, (field, part) in enumerate(zip(fields, parts, strict=True)):
+                    self.argument(part, f"{given}[{place}]" if is_tuple else f"{given}.{field}")
             case _:
-                raise Untranslated("a class of the user's")
+                assert spec == LEAF
+                self.leaf(next(self.leaves), expression)
 
     def leaf(self, shown: dict[str, Any], expression: str) -> None:
         match shown:
@@ -161,8 +173,8 @@ class _Guards:
         self.check(f"{given}.ndim == {len(kind.shape)}")
         self.fetch(f"{given}.flags", f"f{place}")
         self.check(f"f{place}.num & {mask} == {wanted}")
-        if place in self.written and not is_c_contiguous(kind) and not _is_apart(kind):
-            self.check(f"f{place}.c_contiguous or f{place}.f_contiguous")
+        if place in self.written and not is_c_contiguous(kind):
+            self.rows_apart += _apart_from_itself(kind)
 
     def apart(self) -> None:
         """An array that is written has no element in common with another."""
@@ -173,9 +185,12 @@ class _Guards:
                 self.check(f"{own} or not may_share(a{left}, a{right})")
 
 
-def _is_apart(kind: ArrayType) -> bool:
-    """Whether the elements of a row are known to lie at places of their own."""
-    if len(kind.shape) != 1 or symbols_of(kind.strides[0]):
-        return False
-    stride = kind.strides[0]
-    return isinstance(stride, int) and abs(stride) >= kind.dtype.itemsize
+def _apart_from_itself(kind: ArrayType) -> Iterator[Guard]:
+    """What has to hold of sizes and strides for each element to lie at a place of its own, as it
+    does in slices of arrays: no row reaches into the next one.
+    """
+    reach: Dim = kind.dtype.itemsize
+    for axis in reversed(stride_order(kind)):
+        if kind.shape[axis] != 1:
+            yield Guard(kind.strides[axis], ">=", reach)
+            reach = kind.strides[axis] * kind.shape[axis]
