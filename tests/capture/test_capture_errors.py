@@ -207,3 +207,20 @@ def test_a_handler_of_the_program_does_not_hide_a_refusal():
     exec(f"{code}    except Exception:\n        return x", space)
     with pytest.raises(CaptureError, match=r"np\.trim_zeros cannot be captured"):
         capture(space["f"], (X,), {})
+
+
+class Holding:
+    def __init__(self, x):
+        self.get = lambda: x
+
+
+def hold(x):
+    y = x * 2
+    made = Holding(y)
+    return made
+
+
+def test_a_function_that_leaves_is_shown_where_it_is_made():
+    with pytest.raises(fxc.CaptureError, match="a function in the result") as caught:
+        fxc.compile(hold, fullgraph=True)(np.ones(2))
+    assert "in __init__:  self.get = lambda: x" in caught.value.__notes__[0]

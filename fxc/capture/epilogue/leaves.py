@@ -18,6 +18,7 @@ import numpy as np
 from fxc.ir.error_kinds import NO_RESULT
 from fxc.ir.graph import Operand, Value
 from fxc.ir.later import import_later
+from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 from fxc.ir.signature import ConstantLeaf, DimLeaf
 from fxc.ir.symbols import counted_in
@@ -27,7 +28,7 @@ from ..forms.mixed import Mixed
 from ..forms.several import Several
 from ..numbers.traced_int import TracedInt
 from ..outside.outside import Outside
-from ..session.refusing import refusal, refuse
+from ..session.refusing import refusal
 from ..values.operands import Traced, TracedValue, constant, has_traced, settled
 from ..values.shadows import class_name
 
@@ -117,4 +118,14 @@ def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
     is_given = isinstance(leaf, _IDENTIFIED) and not door.is_made_inside(leaf)
     if is_given if known is None else known.is_fixed:
         return ConstantLeaf(leaf)
-    raise refuse(NO_RESULT, f"a {class_name(leaf)} in the result", "return arrays")
+    text = f"a {class_name(leaf)} in the result cannot be captured; return arrays"
+    raise refusal(NO_RESULT, text, made_at(outside, leaf))
+
+
+def made_at(outside: Outside, leaf: object) -> SourceLocation | None:
+    """Where the program makes a function that leaves it; None for anything else."""
+    if not isinstance(leaf, FunctionType) or not outside.session.door.is_made_inside(leaf):
+        return None
+    code = leaf.__code__
+    around = code.co_qualname.removesuffix(f".<locals>.{code.co_name}").rpartition(".")[2]
+    return SourceLocation(code.co_filename, code.co_firstlineno, around)

@@ -22,7 +22,7 @@ from ..session.refusing import refuse
 from ..session.session import RESULT
 from ..values.late import Late
 from ..values.operands import wrap
-from .leaves import CapturedLeaf, output_leaf
+from .leaves import CapturedLeaf, made_at, output_leaf
 
 # See Note [Rooms with one door].
 classed = import_later("fxc.capture.epilogue.classed", "classed")
@@ -58,6 +58,7 @@ class ExpressionParts:
         if self._outside.guards.is_new_class(x):
             return self._constant(x)
         self._outside.session.spend(RESULT)
+        self.is_located = made_at(self._outside, x) is not None
         self.leaves.append(output_leaf(self._outside, x))
         return f"r{len(self.leaves) - 1}"
 
