@@ -248,6 +248,29 @@ def test_places_in_a_list_of_known_length(program: Any, last: int) -> None:
     assert difference(run(program, (x,)), run(compiled, (x,))) == ""
 
 
+def stored_at_a_bool(x, flag):
+    items, other, zeros = list(x), deque(x), [0.0] * int(x[2])
+    items[flag] = 7.5
+    other[flag] += 1.0
+    zeros[bool(x[2] > 0.5)] = 5.0
+    return items, list(other), zeros
+
+
+def read_at_a_bool(x, flag):
+    items, chosen = list(x), bool(x[2] > 0.5)
+    return items[chosen], items.pop(chosen), items[flag], items
+
+
+@pytest.mark.parametrize("program", [stored_at_a_bool, read_at_a_bool])
+@pytest.mark.parametrize("flag", [True, False, np.True_])
+def test_bools_are_places(program: Any, flag: Any) -> None:
+    """They were masks of the arrays that hold the items. NumPy's bools are no places."""
+    compiled, x = fxc.compile(program), np.arange(5.0)
+    assert difference(run(program, (x, flag)), run(compiled, (x, flag))) == ""
+    if type(flag) is bool:
+        assert compiled.cache_info().native_calls == 1
+
+
 # ------------------------------------------------------------------ in loops and branches
 
 

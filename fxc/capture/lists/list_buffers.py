@@ -229,8 +229,7 @@ class Buffer(Owned):
                 return self.not_yet(owner)
             self.make_room([], SPARE, None)
         if self._room is not None:
-            place: Any = key
-            return self.at(checked_place(key) if self.is_exact else self.place_of(place))
+            return self.at(checked_place(key) if self.is_exact else self.place_of(key))
         try:
             return self._items[key]
         except IndexError:
@@ -247,7 +246,7 @@ class Buffer(Owned):
             and bool(self._items or self.awaited_by() is not None)
         )
 
-    def place_of(self, key: Int) -> Any:
+    def place_of(self, key: object) -> Any:
         """The place of an item, of which is checked that there is one."""
         return place_among(key, self.number())
 

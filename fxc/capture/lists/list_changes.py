@@ -128,10 +128,10 @@ class ChangedList(WithLength):
     def _staged(self, change: Callable[..., None], *args: object) -> None:
         current().door.staged(change)(self, *args)
 
-    def _bounds_of(self, key: object) -> tuple[Any, Any]:
+    def _bounds_of(self, key: Any) -> tuple[Any, Any]:
         """The bounds of a part of the items: of a slice, or an item that there is."""
         if not isinstance(key, slice):
-            place = self.place_of(checked_place(key))
+            place = self.place_of(key)
             return place, place + 1
         if key.step not in (None, 1):
             raise refuse(

@@ -199,7 +199,7 @@ class PooledList(ChangedList, Pooled):
         current().record("try_demand", Literal(False))
         return 0 if owner is None else arena.any_item(owner)
 
-    def place_of(self, key: Int) -> Any:
+    def place_of(self, key: object) -> Any:
         """The place of an item, of which is checked that there is one."""
         return place_among(key, self.length())
 

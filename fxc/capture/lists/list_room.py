@@ -243,17 +243,19 @@ def checked_place(key: Any) -> Any:
     """The place of an item, which is one of an array of as many elements."""
     if type(key) is bool:
         return int(key)
-    if not isinstance(key, int | np.integer | TracedInt):
+    kind_in_python = key.__class__  # also of a bool of the graph
+    if kind_in_python is bool or not isinstance(key, int | np.integer | TracedInt):
         kind = operand(key).type
-        if kind.rank or kind.dtype.kind not in "iu":
+        is_number = kind.dtype.kind in "iu" or (kind.weak and kind.dtype.kind == "b")
+        if kind.rank or not is_number:  # Python takes its own bools, but not NumPy's
             raise refuse(COUNTED_LIST, f"a place in a list that is of {kind}", "use an int")
         key = to_int(key[()] if isinstance(kind, ArrayType) else key)
     return key
 
 
-def place_among(key: Int, number: Any) -> Any:
+def place_among(key: Any, number: Any) -> Any:
     """A place among so many items, of which is checked that there is one."""
-    session = current()
+    session, key = current(), checked_place(key)
     if type(key) is int:
         place = number + key if key < 0 else key
     else:
