@@ -799,3 +799,27 @@ def test_a_list_that_an_inner_loop_replaces_by_a_number() -> None:
     """Once the list was of a pool, the loop forgot that the variable is read behind it."""
     x = np.arange(3.0)
     check(_list_or_number, *(lambda n=n: (x, n) for n in (4, 3, 0, 12)))
+
+
+def _squared_again(x: Any) -> Any:
+    found = x.T + x.T
+    for _ in range(int(x[0, 0])):
+        found = found.dot(found)
+    return found
+
+
+def _in_c_order(x: Any) -> Any:
+    found, k = x.T + x.T, 0
+    while k < x[0, 0]:
+        found = np.ascontiguousarray(found) * 2
+        k += 1
+    return found
+
+
+@pytest.mark.parametrize("program", [_squared_again, _in_c_order])
+def test_an_array_keeps_its_layout_where_no_iteration_makes_another(program: Any) -> None:
+    """It had the layout of what iterations make."""
+    compiled = fxc.compile(program, fullgraph=True)
+    for x in (np.eye(3), np.zeros((3, 3)), np.eye(3) * 2):
+        assert compiled(x.copy()).strides == program(x.copy()).strides
+    assert compiled.cache_info().eager_calls == 1

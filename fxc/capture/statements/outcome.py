@@ -303,6 +303,8 @@ class Outcome:
         ran = None if self._session.region or loop.stays.get(name) else loop.ran()
         if not isinstance(ran, Value) or before.type != behind.type:
             aliases.may_be_one(behind, before)
+            if isinstance(ran, Value) and name in self._carried.given and name in loop.behind:
+                self._session.record("try_demand", ran)  # else it has the layout that it had
             return found
         if BEHIND_LOOPS in self._session.requests:
             return wrap(either(self._session, ran, behind, before))
