@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import math
 import warnings
+import zlib
 from collections.abc import Callable, Hashable, Iterable, Sized
 from numbers import Number
 from typing import Any
@@ -198,6 +200,23 @@ def test_results_along_an_axis_are_cast_to_the_dtype_of_the_first(
         x = np.linspace(-1.0, 1.5, 5 * size).reshape(size, 5)
         for given in (x, x[::-1].copy()):
             assert difference(run(program, (given,)), run(compiled, (given,)), exact) == ""
+
+
+@pytest.mark.parametrize(("of_row", "is_captured"), [(math.fsum, True), (zlib.crc32, False)])
+def test_functions_that_are_not_pythons_along_the_only_axis(
+    of_row: Callable[..., Any], is_captured: bool
+) -> None:
+    """They were given arrays of the graph, of which one in C took exception."""
+
+    def program(x):
+        return np.apply_along_axis(of_row, 0, x)
+
+    compiled, x = fxc.compile(program), np.linspace(-1.0, 1.5, 5)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "(?s).*please report", fxc.CaptureWarning)
+        found = run(compiled, (x,))
+    assert difference(run(program, (x,)), found, exact) == ""
+    assert compiled.cache_info().native_calls == is_captured
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

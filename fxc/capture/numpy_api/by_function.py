@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ def apply_along_axis(
     """
     array, door = creation.asarray(arr), current().door
     if array.ndim != 2 or not guard(array._value.type.size, ">", 0):
-        return run_source(np.apply_along_axis, (func1d, axis, arr, *args), kwargs)
+        given = functools.partial(door.call, func1d)  # which need not be written in Python
+        return run_source(np.apply_along_axis, (given, axis, arr, *args), kwargs)
     is_last = axis_number(axis) % 2 == 1
     rows = array if is_last else shaping.transpose(array)
     dtypes: set[np.dtype | None] = set()
