@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -152,3 +154,69 @@ def test_what_follows_the_first_item_of_a_filter_is_left_to_python() -> None:
 
     x = np.random.default_rng(2).normal(size=30)
     assert difference(run(program, (x,)), run(fxc.compile(program), (x,))) == ""
+
+
+def in_turn(x):
+    order, heap, found = itertools.count(), [], []
+    for v in x:
+        heapq.heappush(heap, (int(abs(v) * 3), next(order), v))
+    while heap:
+        _, number, v = heapq.heappop(heap)
+        found.append(number)
+        if v > 0.5:
+            heapq.heappush(heap, (1, next(order), v - 0.5))
+    return found
+
+
+class Names:
+    def __init__(self, first):
+        self.numbers, self.known = itertools.count(first, 2), {}
+
+    def of(self, key):
+        if key not in self.known:
+            self.known[key] = next(self.numbers)
+        return self.known[key]
+
+
+def numbered_as_they_come(x):
+    names = Names(len(x))
+    return [names.of(int(v * 3)) for v in x]
+
+
+class Steps:
+    def __init__(self):
+        self.at = 0
+
+    def __next__(self):
+        self.at += 3
+        return self.at
+
+
+def by_its_own_method(x):
+    steps, total = Steps(), 0
+    for v in x:
+        if v > 0:
+            total += next(steps)
+    return total, steps.at
+
+
+@pytest.mark.parametrize("program", [in_turn, numbered_as_they_come, by_its_own_method])
+def test_what_next_takes_is_followed(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True, dynamic=True)
+    for n in (40, 50, 7):
+        x = np.random.default_rng(n).normal(size=n)
+        assert difference(run(program, (x,)), run(compiled, (x,))) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_a_loop_over_the_rest_of_a_count_is_left_to_python() -> None:
+    def zipped(x):
+        numbers = itertools.count(1)
+        first, total = next(numbers), 0.0
+        for k, v in zip(numbers, x):  # noqa: B905
+            total += k * v
+        return total, first, type(numbers).__name__
+
+    x = np.random.default_rng(2).normal(size=30)
+    assert difference(run(zipped, (x,)), run(fxc.compile(zipped), (x,))) == ""

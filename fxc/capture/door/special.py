@@ -247,6 +247,8 @@ def _reduced(
 def _next(door: PlainCalls, iterator: Any, *default: object) -> Any:
     if is_filtered(iterator):
         return fold(door, next, False, iterator.for_next(), *default)
+    if has_method(iterator, "__next__") and not default:
+        return door.special(iterator, "__next__")
     return next(door.iterable(iterator), *default)
 
 

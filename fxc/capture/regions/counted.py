@@ -24,7 +24,7 @@ from ..numbers.imported_later import derived, dim_of, known_size, no_int
 from ..numbers.python_numbers import arithmetic, extremum, scalar_of, to_bool, to_int
 from ..numbers.traced_int import TracedInt, decide_in_loops, exact, int_dim, wrap_dim
 from ..outside.lists import ExternalList
-from ..session.refusing import refuse
+from ..session.refusing import Respecialise, refuse
 from ..session.session import current
 from ..values.limited import refuse_methods
 from ..values.operands import Traced, TracedValue, is_scalar, operand, record, settled
@@ -59,10 +59,10 @@ class _Items:
 
     length: Callable[[], Any]  # how many items there are, a Python int of the graph
     at: Callable[[Any], Any]  # the item at a place, counted from the first
+    by_next: Respecialise | None = None  # to have it otherwise, so that ``next`` may take items
 
     def __init__(self, of: tuple[Any, ...], *, once: bool, is_range: bool) -> None:
-        self.of = of  # the lists that are run over
-        self.once = once
+        self.of, self.once = of, once  # ``of``: the lists that are run over
         self._is_range = is_range
         self.used = False
         self._home = current().region
@@ -91,7 +91,7 @@ class _Items:
     def __next__(self) -> Any:
         if not self.once:
             raise TypeError("'range' object is not an iterator")
-        raise refuse(ITERATOR, "next() of an iterator over arrays or ranges", "use a loop")
+        raise self.by_next or refuse(ITERATOR, "next() of an iterator over arrays or ranges")
 
 
 class Counted(_Items, Traced):

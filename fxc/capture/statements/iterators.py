@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import ITERATOR
 from fxc.ir.size_functions import minimum
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, product
@@ -25,9 +26,12 @@ from ..numbers.python_numbers import extremum, scalar_of, to_float, to_int
 from ..numbers.traced_int import scalar_of_int, wrap_dim
 from ..regions.counted import FEW, Bounded, Counted, Item, counted
 from ..regions.needed import StatementDoor
+from ..session.locations import user_location
+from ..session.refusing import How, Request, Respecialise, refuse
 from ..session.session import current
 from ..values.operands import array_value, is_scalar, wrap
 from .comprehensions import MOST_KNOWN, Filtered
+from .itertools_in_python import counting, taken_from
 
 _ENDLESS = 2**62  # items: no loop reaches the last
 
@@ -228,7 +232,28 @@ def _root(x: object) -> Any:
 def counts(start: Any = 0, step: Any = 1) -> Any:
     if not (_is_python_int(start) and _is_python_int(step)):
         return itertools.count(start, step)
-    return Counted(_ENDLESS, lambda k: start + k * step, once=True)
+    session, label = current(), f"count at {user_location()}"
+    if session.wants(label):
+        return Numbers(session.door.staged(counting)(start), step)
+    made = Counted(_ENDLESS, lambda k: start + k * step, once=True)
+    made.by_next = Respecialise(Request(label, How.IN_GRAPH))
+    return made
+
+
+class Numbers(Counted):
+    """``itertools.count`` whose numbers are taken by ``next``, from a dict that is followed."""
+
+    _held = ("_numbers",)
+
+    def __init__(self, held: dict[str, Any], step: Any) -> None:
+        super().__init__(_ENDLESS, self._refused, once=True)
+        self._numbers, self._step = held, step
+
+    def _refused(self, place: object) -> Any:
+        raise refuse(ITERATOR, "a loop over itertools.count of which next() takes numbers, too,")
+
+    def __next__(self) -> Any:
+        return current().door.staged(taken_from)(self._numbers, self._step)
 
 
 def _is_python_int(x: object) -> bool:

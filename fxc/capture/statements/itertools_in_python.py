@@ -1,4 +1,5 @@
-"""What iterators of ``itertools`` do, in Python: generators, which are driven as the program's own.
+"""What iterators of ``itertools`` do, in Python: generators, which are driven as the program's own,
+and functions, which are staged like it.
 
 See Note [Generators that are driven].
 """
@@ -32,6 +33,18 @@ def accumulate_items(items: Sequence[Any], func: Callable[..., Any]) -> Iterator
         so_far = func(so_far, items[place])
         yield so_far
         place += 1
+
+
+def counting(start: Any) -> dict[str, Any]:
+    """What ``itertools.count`` holds."""
+    return {"next": start}
+
+
+def taken_from(held: dict[str, Any], step: Any) -> Any:
+    """As ``next`` of ``itertools.count``."""
+    number = held["next"]
+    held["next"] = number + step
+    return number
 
 
 def takewhile(predicate: Callable[[Any], Any], iterable: Iterable[Any], /) -> Iterator[Any]:
