@@ -115,3 +115,45 @@ def test_what_is_left_to_python(program: Callable[..., Any]) -> None:
     compiled = fxc.compile(program)
     for _ in range(2):
         assert difference(run(program, (NAMES, X)), run(compiled, (NAMES, X))) == ""
+
+
+class Group:
+    def __init__(self, name):
+        self.name = name
+
+    def total(self, n, x):
+        return x[n == self.name].sum()
+
+
+def by_a_name(n, x, name, group, names):
+    print(f"<{name:>4}>", name)
+    prices = {"ann": 2.0, "bob": 3.0}
+    n[0] = name
+    sums = [x[n == each].sum() for each in names]
+    return name, [name], prices.get(name, 0.0), name in ("cy", ""), group.total(n, x), sums
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_elements_from_outside(capsys: pytest.CaptureFixture[str]) -> None:
+    """An ``np.str_`` that is an argument, or in one, left the function to Python."""
+    compiled = fxc.compile(by_a_name)
+    for text in ("bob", "ann", "", "a name of more than sixteen characters", "bob\0", "cy"):
+        name = np.str_(text)
+        given = X, name, Group(name), [name, np.str_("ann")]
+        expected = run(by_a_name, (NAMES.copy(), *given)), capsys.readouterr().out
+        found = run(compiled, (NAMES.copy(), *given))
+        assert difference(expected[0], found) == ""
+        assert capsys.readouterr().out == expected[1]
+        assert found.result[0] is found.result[1][0] is name
+    assert compiled.cache_info().eager_calls == 1  # of the NUL
+    assert compiled.cache_info().variants == 2
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_which_object_an_element_from_outside_is() -> None:
+    def is_it(x: Any, name: Any, group: Any) -> Any:
+        return x.sum(), group.name is name, name is group.name, name == group.name
+
+    compiled, name = fxc.compile(is_it), np.str_("bob")
+    for group in (Group(name), Group(np.str_("bob"))):
+        assert compiled(X, name, group) == is_it(X, name, group)

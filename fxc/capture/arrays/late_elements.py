@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import TEXT
+from fxc.ir.graph import Value
 
 from ..numbers.python_numbers import to_bool, to_python
 from ..session.refusing import refuse
@@ -126,6 +127,11 @@ def late_element(view: Any) -> LateElement:
     """The element that an array of rank 0 shows, as it is now."""
     cell = record("copy", view.reshape(1)._value, order="C")
     return LateElement(np.str_, element_in, (cell,), {})
+
+
+def vector_element(vector: Value) -> LateElement:
+    """The only element of a vector, to which nobody writes."""
+    return LateElement(np.str_, element_in, (wrap(vector),), {})
 
 
 def python_element(cell: Any) -> LateText:

@@ -38,6 +38,7 @@ from ..outside.lists import ExternalList
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.identity import grown, has_grown
+from ..values.late import Late
 from ..values.objects import class_attribute
 from ..values.operands import Traced, has_traced, is_scalar, operand
 from ..values.shadows import class_name, class_of, has_method, seen_class
@@ -83,6 +84,8 @@ def identity(a: Any, b: Any) -> Any:
         return True
     if isinstance(a, UnknownText) or isinstance(b, UnknownText):
         raise refused("'is'")
+    if isinstance(a, Late) and isinstance(b, Late):
+        raise refuse(IDENTITY, "'is' of two texts that are not known", "use ==")
     if are_arrays:
         current().aliases.check_distinct(a._value, b._value)
     check_distinct(a, b)

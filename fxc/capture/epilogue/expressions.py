@@ -72,6 +72,8 @@ class ExpressionBuilder(ExpressionParts):
         """The expression for something that leaves the function."""
         if x is None or x is True or x is False:
             return repr(x)
+        if id(x) in self._outside.given:
+            return self.reference(self._outside.given[id(x)][1])
         made = _EXPRESSIONS.get(Late if issubclass(type(x), Late) else type(x))
         if made is not None:
             return made(self, x)
@@ -79,8 +81,6 @@ class ExpressionBuilder(ExpressionParts):
             return self._of_value(x)
         if isinstance(x, Char):
             return f"{self._constant(x._of_item)}({self._place(*x._structure_items(x))})"
-        if id(x) in self._outside.given:
-            return self.reference(self._outside.given[id(x)][1])
         if isinstance(x, Text):
             return f"text_of({self._place(x.codes())})"
         if not isinstance(x, Traced):

@@ -210,3 +210,11 @@ def _array(items: Sequence[Any], kind: type) -> np.ndarray | None:
 def codes_of(text: str) -> np.ndarray:
     """A new array of the code points of a text."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.int32)
+
+
+def cell_of(text: np.str_) -> np.ndarray:
+    """A new vector of one text, with room for others of about its length."""
+    return np.array([text], f"U{len(text) // _ROOM * _ROOM + _ROOM}")
+
+
+_ROOM = 16  # characters

@@ -13,9 +13,11 @@ import numpy as np
 
 from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE
 from fxc.ir.errors import CaptureError
+from fxc.ir.later import import_later
 from fxc.ir.records import replace
+from fxc.ir.types import array_type
 
-from ..guards.facts import codes_of
+from ..guards.facts import cell_of, codes_of
 from ..guards.program import Source
 from ..session.refusing import constants, refusal, refuse
 from ..values.above import above
@@ -41,6 +43,9 @@ from .sets import ExternalDeque, ExternalSet
 
 _NUMBERS = frozenset({int, float, complex})
 
+# See Note [Rooms with one door].
+vector_element = import_later("fxc.capture.arrays.late_elements", "vector_element")
+
 
 class Admission(Outside):
     """What comes from outside, as it comes in: see ``admit``."""
@@ -58,6 +63,8 @@ class Admission(Outside):
                 ARGUMENT_KIND,
                 f"{source.text} is a {kind.__name__}, which stands for another object",
             )
+        if isinstance(value, np.str_) and not value.endswith("\0"):
+            return self._text_of_numpy(value, route)
         if isinstance(value, np.generic):
             return self._numpy_scalar(value, route)
         known = self.known.get(id(value))
@@ -152,6 +159,21 @@ class Admission(Outside):
         self.guards.check(f"type({source.var}) is str", f"{source.text} is a text")
         made = self.guards.fetch(f"codes_of({source.var})", source.text)
         seen = above().text_of(self.array_of_list(codes_of(value), made, label))
+        self.given[id(seen)] = seen, source.var
+        return seen
+
+    def _text_of_numpy(self, value: np.str_, route: Route) -> Any:
+        """An ``np.str_`` as the element of a vector that the guard program makes."""
+        source, cell = route.source, cell_of(value)
+        self._check_type(source, np.str_)
+        self.guards.check(f"{source.var}[-1:] != '\\0'", f"{source.text} ends with no NUL")
+        makes = self.guards.constant(cell_of, "cell_of")
+        made = self.guards.fetch(f"{makes}({source.var})", source.text)
+        dtype = self.guards.constant(cell.dtype)
+        self.guards.check(f"{made.var}.dtype == {dtype}", f"{source.text} has about this length")
+        given = self.add_input(array_type(cell.dtype, (1,)), made, self._label(route.name))
+        self.arrays[given] = cell
+        seen = vector_element(given)
         self.given[id(seen)] = seen, source.var
         return seen
 
