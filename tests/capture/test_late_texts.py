@@ -6,7 +6,8 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -386,3 +387,34 @@ def test_texts_of_lists_that_python_knows() -> None:
 
     compiled = fxc.compile(program, fullgraph=True)
     assert compiled(np.ones(3)) == program(np.ones(3))
+
+
+@dataclass
+class Line:
+    text: str
+    value: float = 0.0
+
+
+class Title:
+    def __init__(self, text):
+        self.text = text.upper()
+
+
+class Pair(NamedTuple):
+    text: str
+    value: float
+
+
+def in_objects(x):
+    lines = [Line(f"{v:.1f}", float(v)) for v in x if v > 0]
+    line, pair = Line(f"v={x[0]:.2f}"), Pair(f"<{x[1]}>", x[1])
+    line.text += "!"
+    return line, line.text, lines, pair, Title(f"a{x[0]}").text, [Pair(f"{v}", v) for v in x]
+
+
+def test_texts_in_objects() -> None:
+    """A text that was given to a class was looked at, which needs the numbers in it."""
+    compiled = fxc.compile(in_objects, fullgraph=True)
+    for x in (np.linspace(-1.0, 2.0, 8), np.linspace(0.5, 9.0, 8)):
+        assert repr(compiled(x)) == repr(in_objects(x))
+    assert compiled.cache_info().eager_calls == 0

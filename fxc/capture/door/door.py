@@ -42,7 +42,15 @@ from ..session.exceptions import note
 from ..session.locations import OURS, is_called_as_it_is, is_of_program
 from ..session.session import Session
 from ..values.late import known_text, of_this_call
-from ..values.objects import Args, Kwargs, has_python_method, is_custom_op
+from ..values.objects import (
+    Args,
+    Kwargs,
+    has_python_method,
+    is_custom_op,
+    is_made_by_object,
+    is_namedtuple,
+    is_python_class,
+)
 from ..values.operands import Traced, TracedValue, has_traced
 from .plain_calls import REMEMBERING, PlainCalls
 from .recursion import Recursion
@@ -110,7 +118,7 @@ class Door(PlainCalls):
         if kind is OneOfItems:
             return f.called(*args, **kwargs)
         is_class = isinstance(f, type)
-        if is_class and f is not str:
+        if is_class and f is not str and not _keeps(f):
             args = tuple(map(of_this_call, args))
         if kind is FunctionType and is_of_program(f):
             return self._call_function(f, args, kwargs)
@@ -283,6 +291,11 @@ class Door(PlainCalls):
 
 
 # ------------------------------------------------------------------ small questions
+
+
+def _keeps(kind: type) -> bool:
+    """Whether an object of a class has its arguments, or what the program makes of them."""
+    return is_namedtuple(kind) or (is_python_class(kind) and is_made_by_object(kind))
 
 
 def _sees_types(f: object) -> bool:
