@@ -68,7 +68,19 @@ def beside_arrays(n, x):
     return means, rest, few
 
 
-PROGRAMS = [beside_arrays, shown, as_they_were, compared, looked_for, listed]
+def chosen(n, x):
+    label = n[1] if x[3] > 2 else "none"
+    either = n[1] if x[4] > 2 else n[0]
+    labels = [s if v > 3 else "low" for s, v in zip(n, x, strict=True)]
+    best, most = None, -1.0
+    for s, v in zip(n, x, strict=True):
+        if v > most:
+            best, most = s, v
+    full = n[0] or "none", n[2] or "none", n[2] and 1
+    return label, f"{either}!", either == "ann", labels, best, full, any(s == "cy" for s in n)
+
+
+PROGRAMS = [beside_arrays, chosen, shown, as_they_were, compared, looked_for, listed]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -43,7 +43,7 @@ def is_named(x: object) -> bool:
 
 def is_of_one_type(x: object) -> bool:
     """Whether this is a number, and of which type is known."""
-    is_numpys = isinstance(x, np.generic) and not isinstance(x, np.void)
+    is_numpys = isinstance(x, np.generic) and not isinstance(x, np.flexible)
     return is_numpys or type(x) in _NUMBERS
 
 
