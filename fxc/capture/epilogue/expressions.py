@@ -21,7 +21,6 @@ from ..dicts.traced_dicts import Keyed, TracedDict
 from ..dicts.traced_sets import TracedSet
 from ..forms.differing import Differing
 from ..forms.form import Form, Items
-from ..forms.leaving import ListArray, classes_in
 from ..forms.mixed import Mixed
 from ..forms.several import Several
 from ..lists.list_buffers import Buffer
@@ -56,6 +55,7 @@ from .listed import ExpressionParts, Lists
 # See Note [Rooms with one door].
 check_rows = import_later("fxc.capture.epilogue.classed", "check_rows")
 bound = import_later("fxc.capture.epilogue.bound", "bound")
+classes_in = import_later("fxc.capture.forms.leaving", "classes_in")
 
 
 class ExpressionBuilder(ExpressionParts):
@@ -103,7 +103,7 @@ class ExpressionBuilder(ExpressionParts):
 
     def _of_value(self, x: TracedValue) -> str:
         if x._later is not None:
-            return self.once(x, lambda: self._list_array(x._later))
+            return self.once(x, lambda: self._list_array(x._later.array, x._later.asked))
         return self._traced(x._object)
 
     def _object(self, x: object) -> str:
@@ -229,10 +229,10 @@ class ExpressionBuilder(ExpressionParts):
             self._lines.append(f"share_out({name}, {of_lists[1]}, {made})")
         self._outside.session.aliases.returned += [heads, arena]
 
-    def _list_array(self, of_list: ListArray) -> str:
-        """The expression for the array of a list, which may be empty."""
-        array = self.leaf(wrap(of_list.array))
-        dtype = "" if of_list.asked is None else f", {self._constant(of_list.asked)}"
+    def _list_array(self, given: Value, asked: object) -> str:
+        """The expression for the array of a list, which may be empty, of the dtype asked."""
+        array = self.leaf(wrap(given))
+        dtype = "" if asked is None else f", {self._constant(asked)}"
         return f"{array} if len({array}) else empty(0{dtype})"
 
     def _traced(self, value: Value) -> str:
