@@ -42,7 +42,6 @@ from ..nests.statements import (
     with_blocks,
 )
 from ..operators.python_rules import SCALAR_RULES
-from ..operators.reduction_order import PAIRWISE_LANES
 from .survey import Survey, lanes_for
 
 # See Note [Rooms with one door].
@@ -183,6 +182,8 @@ def _has_one_in_front(loop: Loop, count: int) -> bool:
 
 def _of_tree(program: Program, loop: Loop) -> int:
     """The lanes of the leaves of a pairwise sum."""
+    from ..operators.reduction_order import PAIRWISE_LANES  # not for programs without such sums
+
     _, body = hoist(program, loop)
     totals = [stmt for stmt in body if isinstance(stmt, Accumulate)]
     (count,) = {PAIRWISE_LANES[stmt.order] for stmt in totals if stmt.is_pairwise}
