@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 from fxc.ir.size_functions import substitute
-from fxc.ir.symbols import symbol
+from fxc.ir.symbols import computed_in, symbol
 
 from ..machine.costs import Costs
 from ..nests.buffers import Atom
@@ -64,6 +64,8 @@ def handed_on(program: Program, stmt: For) -> dict[str, Store]:
 
 def _loads_behind(stmt: For, store: Store) -> list[Load]:
     """The loads of what the iteration before has stored."""
+    if any(map(computed_in, store.index)):  # that is another place in each iteration
+        return []
     before = {stmt.var: symbol(stmt.var) - 1}
     place = tuple(substitute(dim, before) for dim in store.index)
     loads = (s for s in stmt.body if isinstance(s, Load) and s.buffer == store.buffer)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from fxc.ir.location import Site
 
+from ..machine.costs import Costs
 from ..nests.buffers import BOOL, F64, I64
 from ..nests.statements import (
     Allocate,
@@ -16,19 +17,21 @@ from ..nests.statements import (
     Compute,
     For,
     If,
+    Index,
     Load,
     Loop,
     Matmul,
     Stmt,
+    Store,
     While,
     walk,
 )
-from ..operators.python_rules import mostly_looks_up
+from ..operators.python_rules import SCALAR_RULES, mostly_looks_up
 from . import extremes, interrupts, sticky
 from .bests import replacing
 from .chains import handed_on, is_chain
 from .emitter import Counting, Emitter
-from .frame import goes_backwards, is_few, is_scalar, kept_scalar, leave_vectors
+from .frame import advice, goes_backwards, is_few, is_scalar, leave_vectors
 from .late import checks_late
 from .llvm_text import Lanes
 from .operator_code import SCALAR_CODE
@@ -228,7 +231,8 @@ class _UserLoop:
         _note_leaving(emitter, "false")
         rest = id(stmt) in emitter.minor or goes_backwards(emitter.program, stmt)
         scalar = mostly_looks_up(stmt.body, emitter.costs)
-        counting = Counting(stmt.var, start, stop, rest=rest, scalar=scalar)
+        copies = _copies(stmt, emitter.costs)
+        counting = Counting(stmt.var, start, stop, rest=rest, scalar=scalar, copies=copies)
         emitter.counted(counting, (), self.body)
 
     def body(self) -> str | None:
@@ -286,7 +290,7 @@ def while_loop(emitter: Emitter, stmt: While) -> None:
         f.start(inside)
         interrupts.spend_iteration(emitter, stmt)
         _iteration(emitter, stmt.body, done)
-        f.do(f"br label %{head}{kept_scalar(f, begin)}")
+        f.do(f"br label %{head}{advice(f, begin, _copies(stmt, emitter.costs))}")
         f.start(done)
     emitter.regs, emitter.left = outer, outside
 
@@ -301,6 +305,23 @@ def _scalar_nest(emitter: Emitter, stmt: For | While) -> Iterator[None]:
     emitter.in_scalar_nest = scalar
     yield
     emitter.in_scalar_nest = outer
+
+
+_Straight = Load | Compute | Index | Store | Check
+
+
+def _copies(stmt: For | While, costs: Costs) -> int:
+    """How many iterations of a long loop are written down, one after the other, each with its own
+    test, as they are short; 0 where LLVM decides: it knows their number, or how they branch. Of
+    several choices after each other it makes branches, which a processor may guess badly.
+    """
+    number = interrupts.trips(stmt, costs)
+    if (number is not None and number <= costs.chain_brief) or len(stmt.body) > costs.copied:
+        return 0
+    if not all(isinstance(each, _Straight) for each in stmt.body):
+        return 0
+    work = sum(SCALAR_RULES[s.op].cost for s in stmt.body if isinstance(s, Compute))
+    return costs.copies if work <= costs.copied_work else 0
 
 
 def _is_brief(block: Sequence[Stmt], most: int) -> bool:

@@ -20,7 +20,7 @@ from fxc.ir.size_functions import hint
 from ..nests.buffers import BOOL, I64, Atom
 from ..nests.program import Program
 from ..nests.statements import Accumulate, If, Loop, Stmt
-from .frame import finished, goes_backwards, kept_scalar
+from .frame import advice, finished, goes_backwards
 from .interleaved import Interleaved
 from .llvm_text import FAILED, LEFT, FunctionText, Lanes, ModuleText
 from .registers import Record, Scratch, Undo
@@ -38,7 +38,8 @@ class Counting:
     """How a loop counts: ``var`` from ``start`` while below ``stop``, in registers of ``lanes``.
 
     ``rest``: LLVM is to leave it as it is, it runs what is left of a loop in lanes. ``scalar``:
-    LLVM is to give it no lanes.
+    LLVM is to give it no lanes. ``copies``: LLVM is to write down so many iterations, one after
+    the other; it decides if that is 0.
     """
 
     var: str
@@ -48,6 +49,7 @@ class Counting:
     lanes: int = 1
     rest: bool = False
     scalar: bool = False
+    copies: int = 0
 
 
 class Emitter(Interleaved, ABC):
@@ -179,10 +181,8 @@ class Emitter(Interleaved, ABC):
         totals = {key: self.regs.totals[key] for key, _ in keys}
         latch = f.block
         f.lines.append(f"  {following} = add nsw i64 {counter}, {counting.step}")
-        is_finished = self.regs.marks and (counting.rest or counting.lanes > 1)
-        mark = finished(self.module) if is_finished else kept_scalar(f, begin, counting.scalar)
         back = f"i1 {leaves}, label %{done}, label %{head}" if leaves else f"label %{head}"
-        f.do(f"br {back}{mark}")
+        f.do(f"br {back}{self._advice(counting, begin)}")
         first = f"[ {counting.start}, %{before} ]"
         lines = [f"  {counter} = phi i64 {first}, [ {following}, %{latch} ]"]
         for key, kind in keys:
@@ -194,6 +194,11 @@ class Emitter(Interleaved, ABC):
         f.start(done)
         self.regs = outer
         self.regs.totals.update(phis)
+
+    def _advice(self, counting: Counting, begin: int) -> str:
+        if self.regs.marks and (counting.rest or counting.lanes > 1):
+            return finished(self.module)
+        return advice(self.function, begin, counting.copies, is_scalar=counting.scalar)
 
     def either(
         self,

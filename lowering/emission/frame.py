@@ -47,7 +47,8 @@ from .llvm_text import FunctionText, ModuleText
 # - what holds one number is a slot of the stack frame, not memory: SROA makes it a register;
 # - accesses to different storages are in different alias scopes (``alias_marks``).
 # Loops in lanes, those that do the rest of them, ``chains``, and those that LLVM cannot do
-# (``goes_backwards``) are marked as finished: not to be unrolled.
+# (``goes_backwards``) are marked as finished: not to be unrolled. Short iterations of long loops
+# are copied: a jump back for each takes longer than they do, and LLVM copies none with checks.
 # Registers of 512 bits lower the clock for a millisecond or so, to fill an array is enough. Such a
 # program is mostly scalar code, so it does with 256 bits unless it computes elementary functions of
 # arrays. So does one that calls NumPy in between: all of NumPy would run at the lower clock of
@@ -179,18 +180,26 @@ def finished(module: ModuleText) -> str:
     return _loop_mark(module, '"llvm.loop.unroll.disable"', _NO_LANES)
 
 
-def kept_scalar(f: FunctionText, begin: int, is_known: bool = False) -> str:
-    """What the last branch of a loop bears, which begins with that line: nothing, or that it
-    stays scalar, as is known, or as it may divide in an arm. See Note [Divisions in arms].
+def advice(f: FunctionText, begin: int, copies: int = 0, *, is_scalar: bool = False) -> str:
+    """What the last branch of a loop bears, which begins with that line: nothing, how many
+    iterations are to be written down one after the other, or that it stays scalar, as is known, or
+    as it may divide in an arm. See Note [Divisions in arms].
     """
     lines = f.lines[begin:]
     branches = sum(not line.startswith(" ") for line in lines) > 2  # its test, and its body
-    if is_known or (branches and any(map(_DIVIDES.search, lines))):
-        return _loop_mark(f.module, _NO_LANES)
-    return ""
+    stays = is_scalar or (branches and any(map(_DIVIDES.search, lines)))
+    marks = [_NO_LANES] if stays else []
+    if copies:
+        marks.append(f'"llvm.loop.unroll.count", i32 {copies}')
+    if copies and not stays:  # a loop that has got lanes is finished
+        lanes, once = (f.module.metadata(f"!{{!{mark}}}") for mark in (_HAS_LANES, _ONCE))
+        marks.append(f'"llvm.loop.vectorize.followup_all", {lanes}, {once}')
+    return _loop_mark(f.module, *marks) if marks else ""
 
 
 _NO_LANES = '"llvm.loop.vectorize.enable", i1 false'
+_HAS_LANES = '"llvm.loop.isvectorized", i32 1'
+_ONCE = '"llvm.loop.unroll.runtime.disable"'
 _DIVIDES = re.compile(r" = [su](?:div|rem) i\d+ [^,]*, %")
 
 

@@ -243,6 +243,12 @@ class Costs:
     chain_lookup: int = 4
     chain_brief: int = 128
 
+    # Short loops of single numbers: copies of an iteration, and statements and work of one. Some
+    # processors jump back in every other cycle at most, and do as much as that in the meantime.
+    copies: int = 4
+    copied: int = 24
+    copied_work: int = 18
+
     # Elements whose loops end apart: registers of each number, how many elements there must be, and
     # iterations between two looks for signals, before which numbers leave their registers; the work
     # that makes up for an element that is looked up.

@@ -904,6 +904,15 @@ def test_loops_that_end_early_at_any_place(fn: Callable[..., Any]) -> None:
     assert "fxc.look" in compiled.inspect(*args).llvm
 
 
+def loops_with(mark: str, text: str) -> int:
+    """How many loops of LLVM text bear a mark."""
+    known = dict(re.findall(r"^(!\d+) = (.*)$", text, re.MULTILINE))
+    backs = re.findall(r"^  br .*label %(?:head|test)\S*, !llvm.loop (!\d+)$", text, re.MULTILINE)
+    return sum(
+        any(mark in known[each] for each in known[back][11:-1].split(", ")) for back in backs
+    )
+
+
 def smoothed(x, out):
     s = 0.0
     for i in range(len(x)):
@@ -981,9 +990,8 @@ def test_loops_that_wait_for_themselves_are_not_unrolled(
         x = RNG.random(size)
         there, here = (run(f, (x.copy(), np.zeros(size))) for f in (fn, compiled))
         assert difference(there, here) == ""
-        lines = compiled.inspect(x.copy(), np.zeros(size)).llvm.splitlines()
-        backs = [line for line in lines if line.startswith("  br label %head") and "loop" in line]
-        assert bool(backs) is waits
+        text = compiled.inspect(x.copy(), np.zeros(size)).llvm
+        assert bool(loops_with("llvm.loop.unroll.disable", text)) is waits
     assert compiled.cache_info().eager_calls == 0
 
 
@@ -1093,10 +1101,65 @@ def test_loops_that_take_little_of_the_time_are_left_as_they_are(
     x, y = RNG.random(1000), RNG.random(1000)
     there, here = (run(f, (x.copy(), y.copy(), 1)) for f in (fn, compiled))
     assert difference(there, here) == ""
-    lines = compiled.inspect(x, y, 1).llvm.splitlines()
-    assert sum(line.startswith("  br label %head") and "!llvm.loop" in line for line in lines) == (
-        finished
-    )
+    assert loops_with("llvm.loop.unroll.disable", compiled.inspect(x, y, 1).llvm) == finished
+
+
+def pairs(table, places):
+    for i in range(len(places) - 1):
+        table[places[i], places[i + 1]] += 1
+    return table
+
+
+def scattered(table, places):
+    for i in range(len(places)):
+        table[places[i], 1] += 0.5
+    return table
+
+
+def products_of_rows(table, places):
+    out = np.zeros(len(places) // 2)
+    for i in range(len(places) // 2):
+        total = 0.0
+        for k in range(places[i]):
+            total += table[0, k] * table[places[k], 0]
+        out[i] = total
+    return out
+
+
+def long_steps(table, places):
+    total = 0
+    for i in range(len(places) - 1):
+        total += places[i] % (places[i + 1] + 1)
+    return total
+
+
+def few_steps(table, places):
+    total = 0.0
+    for i in range(12):
+        total = total * table[0, 0] + table[places[i], 0]
+    return total
+
+
+@pytest.mark.parametrize(
+    ("fn", "copied"),
+    [(pairs, 1), (scattered, 1), (products_of_rows, 1), (long_steps, 0), (few_steps, 0)],
+    ids=lambda x: str(x)[:20],
+)
+def test_short_iterations_of_long_loops_are_copied(fn: Callable[..., Any], copied: int) -> None:
+    compiled, table = fxc.compile(fn, fullgraph=True), RNG.random((12, 12))
+    for size in (400, 401, 402, 403):
+        places = RNG.integers(0, 12, size)
+        assert (
+            difference(run(fn, (table.copy(), places)), run(compiled, (table.copy(), places))) == ""
+        )
+    text = compiled.inspect(table.copy(), places).llvm
+    assert min(1, loops_with("llvm.loop.unroll.count", text)) == copied
+    assert not loops_with("llvm.loop.unroll.disable", text)
+    for at, place in ((2, -1), (401, -12), (3, 12), (400, 12), (1, -13)):
+        changed = places.copy()
+        changed[at] = place
+        there, here = (run(f, (table.copy(), changed)) for f in (fn, compiled))
+        assert difference(there, here) == "", (at, place)
 
 
 def from_the_back(u, v):
