@@ -50,6 +50,7 @@ has_einsum = import_later("fxc.lowering.building.einsum", "covers")
 reduction = import_later("fxc.lowering.building.reductions", "reduction")
 scan = import_later("fxc.lowering.building.reductions", "scan")
 has_nest = import_later("fxc.lowering.building.reductions", "has_nest")
+has_scan = import_later("fxc.lowering.building.reductions", "has_scan")
 has_segments = import_later("fxc.lowering.building.reductions", "has_segments")
 sums_runs = import_later("fxc.lowering.building.reductions", "sums_runs")
 total = import_later("fxc.lowering.building.counting", "total")
@@ -256,6 +257,7 @@ _BY_NAME = {
     "bind_size": NativeKernel(bind_size),
     "nonzero": NativeKernel(places),
     "ufunc_reduce": NativeKernel(chosen_sums, sums_runs, last=True),
+    "ufunc_accumulate": NativeKernel(scan, has_scan),
     "ufunc_reduceat": NativeKernel(segments, has_segments, checks=True),
     "cond": NativeKernel(partial(cond, visit=visit)),
     "fori_loop": NativeKernel(partial(fori_loop, visit=visit)),

@@ -48,6 +48,19 @@ def has_nest(node: Node) -> bool:
     return isinstance(operand.type, ArrayType) and operand.type.rank > 0
 
 
+def has_scan(node: Node) -> bool:
+    """Whether a ``ufunc.accumulate`` has a nest: elements and totals have one dtype, and of equal
+    ones it is known which NumPy takes.
+    """
+    kind, result = node.args[0].type, node.output.type.dtype
+    is_one = kind.dtype == result and node.arg("result") in (None, result)
+    is_real = result != HALF and result not in PART_DTYPES
+    return node.arg("ufunc") in _SCANNED and is_one and is_real
+
+
+_SCANNED = frozenset(("maximum", "minimum"))
+
+
 def segmented(ufunc: str) -> Reducer | None:
     """How ``ufunc.reduceat`` combines elements; None if there is no nest for it."""
     named = (each for each in REDUCERS.values() if each.combine == ufunc and not each.position)
@@ -329,8 +342,8 @@ def _linear(shape: Sequence[Dim], index: Idx, axes: Sequence[int]) -> Dim:
 
 def scan(context: Context, node: Node) -> None:
     """Place the result of a cumulative operation: an ordered loop along its axis."""
-    combine, operand = SCANS[node.op].combine, node.args[0]
-    axis = node.arg("axis")
+    known, operand, axis = SCANS.get(node.op), node.args[0], node.arg("axis")
+    combine = node.arg("ufunc") if known is None else known.combine
     if axis is None:
         operand = context.flattened(operand)
         axis = 0

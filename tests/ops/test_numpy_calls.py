@@ -57,7 +57,7 @@ def _in_numpys_order(x):
     total = 0.0
     for i in range(1, len(x)):
         total += x[:i, :i].sum() - x[i:, 1:].T.sum() * 0.3
-        total += np.maximum.accumulate(x[i])[i] + x[i:, ::2].prod()
+        total += np.fmax.accumulate(x[i])[i] + x[i:, ::2].prod()
     return total
 
 

@@ -269,7 +269,7 @@ def test_a_look_leaves_vectors_as_they_are() -> None:
     def program(y):
         for k in range(1, len(y) - 1):
             y = -y
-            y[k] = np.minimum.accumulate(y)[-1]
+            y[k] = np.fmin.accumulate(y)[-1]
         return y
 
     y = np.arange(12.0) * 7 % 5 - 1.5
