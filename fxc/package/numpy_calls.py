@@ -8,6 +8,7 @@ the memory of operands and results. Needs only NumPy.
 from __future__ import annotations
 
 import ctypes
+import sys
 from _thread import get_ident
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -63,13 +64,15 @@ class NumpyTable:
 
     def _caller(self, entry: Mapping[str, Any]) -> Callable[..., int]:
         function, writes = named(entry["call"]), entry["writes"]
-        args, options, outs = entry["args"], entry["options"], entry["outs"]
+        args = [*map(_argument, entry["args"])]
+        options = {name: _argument(each) for name, each in entry["options"].items()}
+        outs = [*map(_array, entry["outs"])]
 
         def call(_: int | None, words: Words) -> int:
             try:
-                given = [_argument(each, words) for each in args]
-                named_args = {name: _argument(each, words) for name, each in options.items()}
-                arrays = [_array(each, words) for each in outs]
+                given = [read(words) for read in args]
+                named_args = {name: read(words) for name, read in options.items()}
+                arrays = [read(words) for read in outs]
                 if writes:
                     function(*given, **named_args, out=tuple(arrays))
                     return DONE
@@ -107,37 +110,43 @@ def _python(name: str) -> int | None:
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
 
 
-def _argument(shown: Shown, words: Words) -> Any:
+Reader = Callable[[Words], Any]  # what reads an argument from the words of a call
+
+
+def _argument(shown: Shown) -> Reader:
     if isinstance(shown, dict):
         if "memory" in shown:
-            return _array(shown, words)
+            return _array(shown)
         if "number" in shown:
-            found = _array(shown["number"], words)
-            return found.item() if shown["weak"] else found[()]
+            read = _array(shown["number"])
+            return lambda words: read(words).item() if shown["weak"] else read(words)[()]
         if "word" in shown:
-            return words[shown["word"]]
+            return lambda words: words[shown["word"]]
         if "tuple" in shown:
-            return tuple([_argument(each, words) for each in shown["tuple"]])
-    return value_of(shown, {})
+            parts = [*map(_argument, shown["tuple"])]
+            return lambda words: tuple([part(words) for part in parts])
+    value = value_of(shown, {})
+    return lambda words: value
 
 
-class _Memory:
-    """Memory of compiled code, for an array."""
-
-    def __init__(self, interface: dict[str, Any]) -> None:
-        self.__array_interface__ = interface
+# All memory behind an address: the array over it says how much of that there is.
+_memory_at: Callable[[int], Any] = (ctypes.c_char * sys.maxsize).from_address
 
 
-def _array(shown: Mapping[str, Any], words: Words) -> np.ndarray:
-    """An array over the memory of an operand or a result."""
-    interface = {
-        "version": 3,
-        "data": (words[shown["memory"]], False),
-        "typestr": shown["dtype"],
-        "shape": tuple([_dim(each, words) for each in shown["shape"]]),
-        "strides": tuple([_dim(each, words) for each in shown["strides"]]),
-    }
-    return np.asarray(_Memory(interface))
+def _array(shown: Mapping[str, Any]) -> Reader:
+    """What makes an array over the memory of an operand or a result."""
+    place, dtype, new = shown["memory"], np.dtype(shown["dtype"]), np.ndarray
+    dims, steps = tuple(shown["shape"]), tuple(shown["strides"])
+    if all(type(each) is int and each >= 0 for each in (*dims, *steps)):
+        return lambda words: new(dims, dtype, _memory_at(words[place]), 0, steps)
+
+    def read(words: Words) -> np.ndarray:
+        shape = tuple([_dim(each, words) for each in dims])
+        strides = tuple([_dim(each, words) for each in steps])
+        ahead = sum([(n - 1) * -s for n, s in zip(shape, strides, strict=True) if n and s < 0])
+        return new(shape, dtype, _memory_at(words[place] - ahead), ahead, strides)
+
+    return read
 
 
 def _dim(shown: Shown, words: Words) -> int:
@@ -165,10 +174,7 @@ def _sorting(name: str, dtype: np.dtype) -> Any:
     """What sorts a row in place, or the places of its elements."""
 
     def row(address: int, size: int, dtype: np.dtype) -> np.ndarray:
-        interface = {
-            "version": 3, "data": (address, False), "typestr": dtype.str, "shape": (size,)
-        }  # fmt: skip
-        return np.asarray(_Memory(interface))
+        return np.ndarray((size,), dtype, _memory_at(address))
 
     def sort(keys: int, size: int, _: int | None) -> int:
         row(keys, size, dtype).sort()

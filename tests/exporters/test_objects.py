@@ -20,7 +20,7 @@ import fxc
 from fxc.exporters.objects.levels import LEVELS
 from fxc.ir.errors import ExportError, UsageError, UsageTypeError
 from fxc.ir.tree import flatten
-from fxc.package import elf, files, load, native_calls
+from fxc.package import elf, files, load, native_calls, numpy_calls
 from fxc.package.mapping import library
 from fxc.package.processors import NoCode, chosen, features, machine
 from tests.covering import in_turns
@@ -649,3 +649,23 @@ def test_a_python_that_wants_other_options_reads_manifests(monkeypatch: pytest.M
     assert files._parsed(text) == json.loads(text)
     monkeypatch.delattr(files._Plainly, "parse_int")
     assert files._parsed(text) == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    "strides", [(24, 8), (-24, 8), (24, -8), (-24, -16), (8, 24), (0, 0)], ids=repr
+)
+@pytest.mark.parametrize("shape", [(2, 3), (0, 3), (2, 2)], ids=repr)
+@pytest.mark.parametrize("is_known", [False, True])
+def test_arrays_over_the_memory_of_a_call(
+    shape: tuple[int, int], strides: tuple[int, int], is_known: bool
+) -> None:
+    x = np.arange(64.0)
+    first = x.ctypes.data + 8 * 32
+    words = [first, *shape, *strides]
+    dims = [*shape, *strides] if is_known else [{"word": place} for place in range(1, 5)]
+    shown = {"memory": 0, "dtype": "<f8", "shape": dims[:2], "strides": dims[2:]}
+    found = numpy_calls._array(shown)(words)
+    wanted = np.lib.stride_tricks.as_strided(x[32:], shape, strides)
+    assert (found.shape, found.strides, found.tobytes()) == (shape, strides, wanted.tobytes())
+    assert found.size == 0 or np.shares_memory(found, x)
+    assert found.flags.writeable
