@@ -71,6 +71,7 @@ def test_most_functions_have_native_code() -> None:
     [
         lambda x: np.add.accumulate(x, (1,)),
         lambda x: np.maximum.accumulate(x, (0,)),
+        lambda x: np.zeros(3, like=x) + np.asarray(x[0], like=x)[:3] + np.eye(3, like=x),
         lambda x: np.roll(x, 2.7),
         lambda x: np.roll(x, np.float64(-1.5), 0),
         lambda x: np.roll(x, (1.5, 2), (0, 1)),

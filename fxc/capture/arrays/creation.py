@@ -47,11 +47,17 @@ def is_array(x: object) -> bool:
 
 
 def _with_options(function: Any, create: Callable[..., Any]) -> Callable[..., Any]:
-    """A creation function with the options of NumPy's that change nothing in what is captured."""
+    """A creation function with the options of NumPy's that change nothing in what is captured:
+    what is to be like an array of NumPy's is one.
+    """
 
     def call(*args: Any, device: Any = None, like: object = None, **kwargs: object) -> Any:
-        for name, value in (("device", device), ("like", like)):
-            if value is not None and (name, value) != ("device", "cpu"):
+        changes = {
+            "device": device not in (None, "cpu"),
+            "like": not (like is None or is_array(like)),
+        }
+        for name in changes:
+            if changes[name]:
                 raise refuse(NUMPY_OPTION, f"np.{function.__name__} with {name}=")
         return create(*args, **kwargs)
 
