@@ -17,9 +17,15 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
+_bincount, _histogram = plain(np.bincount), plain(np.histogram)
+_einsum = plain(np.einsum)
+_eig, _eigvals = plain(np.linalg.eig), plain(np.linalg.eigvals)
+_lstsq, _qr = plain(np.linalg.lstsq), plain(np.linalg.qr)
+
+
 def bincount(x: np.ndarray, weights: np.ndarray | None, minlength: int) -> np.ndarray:
     """``np.bincount`` if there are no more bins than ``minlength`` says."""
-    found: np.ndarray = plain(np.bincount)(x, weights, minlength)
+    found: np.ndarray = _bincount(x, weights, minlength)
     if len(found) != minlength:
         raise WouldRaise(f"np.bincount gives {len(found)} bins, not {minlength}")
     return found
@@ -29,7 +35,7 @@ def bincount_all(
     x: np.ndarray, weights: np.ndarray | None, symbol: str, most: int
 ) -> tuple[np.ndarray]:
     """``np.bincount`` into as many bins as it takes, if that are no more than ``most``."""
-    found: np.ndarray = plain(np.bincount)(x, weights)
+    found: np.ndarray = _bincount(x, weights)
     if len(found) > most:
         raise WouldRaise(f"np.bincount gives {len(found)} bins")
     return (found,)
@@ -42,7 +48,7 @@ def cosine(x: np.ndarray) -> Any:
 
 def einsum(xs: tuple[Any, ...], subscripts: str) -> Any:
     """``np.einsum`` with the operands first."""
-    return plain(np.einsum)(subscripts, *xs)
+    return _einsum(subscripts, *xs)
 
 
 def histogram(
@@ -50,25 +56,25 @@ def histogram(
 ) -> tuple[np.ndarray, np.ndarray]:
     """``np.histogram`` with so many bins of one width."""
     limits = None if low is None else (low, high)
-    return plain(np.histogram)(x, bins, limits, density, weights)  # type: ignore[no-any-return]
+    return _histogram(x, bins, limits, density, weights)  # type: ignore[no-any-return]
 
 
 def histogram_of_edges(x: np.ndarray, edges: object, weights: object, density: bool) -> np.ndarray:
     """The numbers that ``np.histogram`` counts between edges."""
-    found: np.ndarray = plain(np.histogram)(x, edges, None, density, weights)[0]
+    found: np.ndarray = _histogram(x, edges, None, density, weights)[0]
     return found
 
 
 def eigenvalues(x: np.ndarray) -> np.ndarray:
     """``np.linalg.eigvals``, of a real matrix if they are real; see ``eigenvectors``."""
-    return _with_imaginary_parts(x, plain(np.linalg.eigvals)(x))
+    return _with_imaginary_parts(x, _eigvals(x))
 
 
 def eigenvectors(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """``np.linalg.eig``, of a real matrix if its eigenvalues are real: what NumPy gives then are
     the real parts of complex numbers, which this gives.
     """
-    values, vectors = plain(np.linalg.eig)(x)
+    values, vectors = _eig(x)
     return _with_imaginary_parts(x, values), _with_imaginary_parts(x, vectors)
 
 
@@ -95,12 +101,12 @@ def _with_imaginary_parts(x: np.ndarray, found: np.ndarray) -> np.ndarray:
 
 def triangle(x: np.ndarray) -> Any:
     """The triangle of ``np.linalg.qr`` alone."""
-    return plain(np.linalg.qr)(x, mode="r")
+    return _qr(x, mode="r")
 
 
 def least_squares(x: np.ndarray, y: np.ndarray, rcond: object) -> Any:
     """``np.linalg.lstsq`` of a matrix that has full rank if it has more rows than columns."""
-    found = plain(np.linalg.lstsq)(x, y, rcond)
+    found = _lstsq(x, y, rcond)
     rows, columns = x.shape
     if rows > columns != found[2]:
         raise WouldRaise("np.linalg.lstsq gives no residuals")
