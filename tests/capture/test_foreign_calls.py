@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import statistics
+import time
 import warnings
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -166,6 +168,16 @@ def test_what_has_gaps_keeps_them_where_the_first_call_took_long(monkeypatch):
     """As it does where a module is imported meanwhile; a copy would lie in C order."""
     monkeypatch.setattr(foreign_samples, "_LONG", 0)
     check(lambda x: signal.filtfilt([1.0, 0.25], [1.0], x * 2), (_x,), lasting=True)
+
+
+def test_a_busy_machine_learns_as_much(monkeypatch):
+    """There the clock goes on while other processes run."""
+    clock, others = time.perf_counter, itertools.count()
+    monkeypatch.setattr(time, "perf_counter", lambda: clock() + 0.2 * next(others))
+    with pytest.raises(fxc.CaptureError, match="an axis needs the value"):
+        fxc.compile(lambda x, axes: x.sum(axis=axes[0]), fullgraph=True)(
+            np.ones((7, 11)), np.array([1, 0])
+        )
 
 
 def test_sizes_become_constants_where_they_decide_otherwise():
