@@ -483,6 +483,17 @@ def written_with_their_first_key(x):
     return hops
 
 
+def from_keys(x):
+    numbers = (x * 3).astype(int)
+    by_counter = dict.fromkeys(Counter(numbers.tolist()), 0)
+    by_list, by_range = (dict.fromkeys(keys, 0.5) for keys in (numbers.tolist(), range(4)))
+    for k in numbers:
+        by_counter[int(k)] += 1
+        by_list[int(k)] += x[0]
+    by_range[2] = x[1]
+    return by_counter, by_list, by_range, dict.fromkeys([int(numbers[0]), 7, 7], 1)
+
+
 def written_with_lists(x):
     groups = {int(x[0] * 3): [0.5], int(x[1] * 3): [x[1]]}
     for v in x:
@@ -493,7 +504,7 @@ def written_with_lists(x):
 @pytest.mark.parametrize(
     "fn",
     [
-        *(written_with_their_first_key, written_with_lists),
+        *(written_with_their_first_key, written_with_lists, from_keys),
         *(known_texts, new_keys_in_branches, closed_by_known_places, made_of_pairs),
         *(members_as_keys, new_members_as_keys, members_of_two_enums_as_keys),
         new_texts_in_any_order,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import BuiltinFunctionType
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..dicts.tables import KeyedTable, few_in_order, with_ranks
 from ..dicts.traced_dicts import Keyed, any_order
 from ..dicts.traced_sets import made_of
 from ..dicts.unknown_keys import is_text, is_unknown_key
+from ..forms.mixed import scalar_kinds
 from ..lists.list_changes import is_list
 from ..lists.sized_lists import in_order, of_elements, of_ints
 from ..lists.texts import Text, is_char, is_unknown_text, joined, refused
@@ -242,6 +243,27 @@ def _dict_of_graph(door: PlainCalls, pairs: object) -> Any:
         door.dicts.ask(made)
     made.update(pairs)
     return made
+
+
+def dict_from_keys(door: PlainCalls, keys: Any, value: object = None) -> Any:
+    """``dict.fromkeys``; of keys that the graph has only with one number for all."""
+    found, is_number = settled(keys), bool(scalar_kinds(value))
+    if is_number and type(keys) in (list, tuple):
+        return door.dict_of(*(part for key in keys for part in (key, value)))
+    is_run = isinstance(found, Traced) and is_run_over(found) and type(found) not in (Text, Counted)
+    if not (is_number and (is_run or isinstance(keys, Keyed))):
+        return door.made(dict.fromkeys(keys, value))
+    made = door.made({})
+    if not isinstance(made, Keyed):
+        door.dicts.ask(made)
+    door.staged(_store_for_each)(made, keys, value)
+    return made
+
+
+def _store_for_each(into: dict[object, object], keys: Iterable[object], value: object) -> None:
+    """What ``dict.fromkeys`` does; it is staged like the user's own code."""
+    for key in keys:
+        into[key] = value
 
 
 def iterator_of(door: PlainCalls, *args: Any) -> Any:

@@ -60,6 +60,7 @@ from .comparisons import frozen, hash_of
 from .containers import (
     counter_of,
     deque_of,
+    dict_from_keys,
     dict_or_set,
     dtype_of,
     iterator_of,
@@ -345,6 +346,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     ExternalMapping.get: lambda door, owner, *args: KeyedTable.of(owner).get(*args),
     np.dtype: dtype_of,
     dict: dict_or_set(dict),
+    dict.fromkeys: dict_from_keys,
     set: dict_or_set(set),
     sorted: sorted_of,
     reversed: lambda door, *args: door.made(backwards(*run_over(door, args))),
