@@ -11,18 +11,20 @@ from fxc.ir.symbols import computed_in, symbol
 from ..machine.costs import Costs
 from ..nests.buffers import Atom
 from ..nests.program import Program
-from ..nests.statements import Compute, For, Index, Load, Stmt, Store, atoms_read, walk
+from ..nests.statements import Compute, For, If, Index, Load, Stmt, Store, atoms_read, walk
 from .frame import is_scalar
 from .interrupts import trips
 
 
 def is_chain(stmt: For, costs: Costs, *, inside: bool) -> bool:
-    """Whether each of many iterations computes a float from what the one before has stored, or
-    looks up an element at a place that follows from it.
+    """Whether each of many iterations computes a float, or an element of an array that is the least
+    or the greatest of several integers, from what the one before has stored, or looks up an element
+    at a place that follows from it.
 
     Such a loop takes the time of these operations one after the other if there is little else:
     unrolled it would be as slow, and take longer to compile. If it is ``inside`` of a scalar loop,
     one operation is not enough: its end and its next beginning overlap, the better the shorter.
+    Of several choices after each other LLVM would make branches, which a processor guesses badly.
     """
     number = trips(stmt, costs)
     if number is not None and number <= costs.chain_brief:
@@ -30,9 +32,9 @@ def is_chain(stmt: For, costs: Costs, *, inside: bool) -> bool:
     least = 2 if inside else 1
     for store in (s for s in stmt.body if isinstance(s, Store)):
         carried: set[Atom] = {load.name for load in _loads_behind(stmt, store)}
-        if store.dtype.kind == "f":
-            found = _computed_from(carried, stmt.body)
-            time = len(found)
+        computed = _computed_from(set(carried), stmt.body, store.dtype.kind)
+        if store.dtype.kind == "f" or (store.index and _choices(computed, stmt.body) > 1):
+            found, time = computed, len(computed)
         else:
             found = _looked_up_from(carried, stmt.body)
             looked_up = sum(isinstance(s, Load) and s.name in found for s in stmt.body)
@@ -75,7 +77,8 @@ def _loads_behind(stmt: For, store: Store) -> list[Load]:
 def _is_certain(stmt: For, load: Load) -> bool:
     """Whether an iteration cannot end before it gets to a load."""
     before = itertools.takewhile(lambda s: s is not load, stmt.body)
-    return all(isinstance(s, Load | Compute | Index | Store) for s in before)
+    kinds = Load | Compute | Index | Store | If
+    return all(isinstance(s, kinds) and getattr(s, "ends", None) is None for s in walk((*before,)))
 
 
 def _work(block: Sequence[Stmt]) -> int:
@@ -87,12 +90,21 @@ def _work(block: Sequence[Stmt]) -> int:
     )
 
 
-def _computed_from(names: set[Atom], block: Sequence[Stmt]) -> set[Atom]:
-    """The floats that operations of a block compute from these."""
+def _choices(names: set[Atom], block: Sequence[Stmt]) -> int:
+    """How many of these are the less or the greater one of two numbers."""
+    computed = (s for s in block if isinstance(s, Compute) and s.name in names)
+    return sum(each.op in _CHOICES for each in computed)
+
+
+_CHOICES = frozenset({"minimum", "maximum", "py_minimum", "py_maximum"})
+
+
+def _computed_from(names: set[Atom], block: Sequence[Stmt], kind: str) -> set[Atom]:
+    """The numbers of a kind that operations of a block compute from these."""
     found: set[Atom] = set()
     for stmt in block:
         match stmt:
-            case Compute(name=name, args=args) if stmt.dtype.kind == "f":
+            case Compute(name=name, args=args) if stmt.dtype.kind == kind:
                 if any(arg in names or arg in found for arg in args):
                     (names if stmt.op == "item" else found).add(name)
             case _:

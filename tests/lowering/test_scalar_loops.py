@@ -1054,6 +1054,15 @@ def filtered_complex(x, y, n):
     return z
 
 
+def least_ways(x, y, n):
+    rows = np.zeros((n // 200 + 2, 202), np.int64)
+    for i in range(n // 200 + 1):
+        for j in range(201):
+            cost = 0 if x[i] < y[j] else 3
+            rows[i + 1, j + 1] = min(rows[i, j + 1] + 1, rows[i + 1, j] + 1, rows[i, j] + cost)
+    return rows
+
+
 FILTERS = (
     filtered_down,
     filtered_twice,
@@ -1063,6 +1072,7 @@ FILTERS = (
     filtered_in_rows,
     filtered_in_two_arrays,
     filtered_complex,
+    least_ways,
 )
 
 
@@ -1073,6 +1083,15 @@ def test_what_an_iteration_stores_for_the_next_one(fn: Callable[..., Any], dynam
         x, y = RNG.random(67000), RNG.random(67000)
         there, here = (run(f, (x.copy(), y.copy(), n)) for f in (fn, compiled))
         assert difference(there, here) == ""
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_choices_that_wait_for_themselves_are_handed_on(dynamic: bool) -> None:
+    """Written down twice, they were branches; behind a branch each was loaded again."""
+    x, y = RNG.random(400), RNG.random(400)
+    text = fxc.compile(least_ways, fullgraph=True, dynamic=dynamic).inspect(x, y, 400).llvm
+    assert loops_with("llvm.loop.unroll.disable", text)
+    assert text.count("= phi i64 [") == 3  # two counters, and what is handed on
 
 
 def beside_others(x, y, n):
