@@ -27,6 +27,7 @@ from .scheduling.parallel import parallel
 from .scheduling.same_sizes import same_sizes
 from .scheduling.speculate import speculate
 
+proven_places = import_later("fxc.lowering.scheduling.proven_places", "proven_places")
 reassociate = import_later("fxc.lowering.scheduling.reassociate", "reassociate")
 fixed_checks = import_later("fxc.lowering.scheduling.fixed_checks", "fixed_checks")
 fixed_numbers = import_later("fxc.lowering.scheduling.fixed_numbers", "fixed_numbers")
@@ -96,6 +97,7 @@ _SCHEDULING = (
     Scheduling(speculate),
     Scheduling(truths, of_loops=True),
     Scheduling(known_places),
+    Scheduling(proven_places),
     Scheduling(with_allocations),
     Scheduling(parallel),
     Scheduling(lanes),
