@@ -47,18 +47,15 @@ def is_array(x: object) -> bool:
 
 
 def _with_options(function: Any, create: Callable[..., Any]) -> Callable[..., Any]:
-    """A creation function with the options of NumPy's that change nothing in what is captured:
-    what is to be like an array of NumPy's is one.
-    """
+    """A creation function with options of NumPy's that change nothing: a device, an array."""
 
     def call(*args: Any, device: Any = None, like: object = None, **kwargs: object) -> Any:
-        changes = {
+        is_other = {
             "device": device not in (None, "cpu"),
-            "like": not (like is None or is_array(like)),
+            "like": like is not None and not is_array(like),
         }
-        for name in changes:
-            if changes[name]:
-                raise refuse(NUMPY_OPTION, f"np.{function.__name__} with {name}=")
+        for name in filter(is_other.get, is_other):
+            raise refuse(NUMPY_OPTION, f"np.{function.__name__} with {name}=")
         return create(*args, **kwargs)
 
     return call
