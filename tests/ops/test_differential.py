@@ -76,6 +76,7 @@ LEFT_TO_NUMPY: dict[str, str] = {
     "signbit": "?bB",  # a loop of float16
     "histogram": "df",  # of float32, and densities
     "ufunc_reduce": "",  # of other ufuncs; sums of floats in runs
+    "ufunc_accumulate": "",  # of other ufuncs
 }  # fmt: skip
 LEFT_IF_EMPTY = {"mean", "var", "std"}  # they warn
 LEFT_IF_RANK_0 = {"cumsum", "cumprod", "var", "std"}  # the last two warn, for ddof=1
