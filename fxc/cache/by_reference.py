@@ -33,8 +33,9 @@ from .digests import digest_of, functions_of, is_made_by_python
 if TYPE_CHECKING:
     from dataclasses import Field  # takes long to import
 
-# For constants that are arrays. See Note [Rooms with one door].
+# See Note [Rooms with one door]. The first one is for constants that are arrays.
 strided_empty = import_later("fxc.ir.types", "strided_empty")
+called_function = import_later("fxc.ops.kernels.making", "called_function")
 
 _ATTRIBUTES = (staticmethod, classmethod, property, DynamicClassAttribute, enum.property)
 _Cached = type(functools.cache(len))
@@ -130,6 +131,9 @@ class ReferenceWriter(pickle.Pickler):
         return NotImplemented
 
     def _function(self, function: FunctionType) -> Any:
+        operator = getattr(function, "__fxc_operator__", None)
+        if operator is not None:
+            return _called_function, (operator,)
         found = loaded(function.__module__, function.__qualname__)
         for part in ("", "__fxc_original__", "_implementation"):
             if (getattr(found, part, None) if part else found) is function:
@@ -229,6 +233,10 @@ def _same(module: str, qualname: str, part: str, digest: bytes) -> Any:
     """What has this name, or a part of it."""
     found = imported(module, qualname)
     return _checked(getattr(found, part) if part else found, digest)
+
+
+def _called_function(operator: str) -> Any:
+    return called_function(operator)
 
 
 def _has_name(function: FunctionType) -> bool:

@@ -37,6 +37,15 @@ def restored(function: Any, *args: Any) -> Any:
     return again
 
 
+def test_calls_of_numpy_that_are_made_for_operators():
+    def averages(x):
+        known = x[x > 0]
+        return known.mean(), known.sum(), known.max()
+
+    x = np.linspace(-1.0, 1.0, 9)
+    assert restored(averages, x)(x) == averages(x)
+
+
 @pytest.mark.parametrize("example", EXAMPLES[::3], ids=lambda each: each.name)
 def test_programs(example: Example) -> None:
     first, second = fxc.compile(example.function), fxc.compile(example.function)

@@ -138,10 +138,30 @@ def _of_arrays(op: Operator) -> Kernel:
 def called_by(name: str) -> tuple[Kernel, tuple[str, ...]]:
     """What compiled code calls for plain arrays, and the names of the last arguments."""
     op = TABLE[name]
-    if name in _WARNS and op.numpy is not None:
-        return _warned(name, _of_arrays(op)), ()
-    function, names = function_of(name)
-    return (_of_arrays(op), ()) if names and _is_method(op) else (function, names)
+    found = _called.get(name)
+    if found is None or found[0] is not op:
+        found = _called[name] = (op, _called_by(op))
+    return found[1]
+
+
+_called: dict[str, tuple[Operator, tuple[Kernel, tuple[str, ...]]]] = {}
+
+
+def called_function(name: str) -> Kernel:
+    """The function of ``called_by``: so compilations on disk refer to what is made there."""
+    return called_by(name)[0]
+
+
+def _called_by(op: Operator) -> tuple[Kernel, tuple[str, ...]]:
+    if op.name in _WARNS and op.numpy is not None:
+        return _told(op, _warned(op.name, _of_arrays(op))), ()
+    function, names = function_of(op.name)
+    return (_told(op, _of_arrays(op)), ()) if names and _is_method(op) else (function, names)
+
+
+def _told(op: Operator, kernel: Kernel) -> Kernel:
+    kernel.__fxc_operator__ = op.name  # type: ignore[attr-defined]
+    return kernel
 
 
 def function_of(name: str) -> tuple[Kernel, tuple[str, ...]]:
