@@ -200,7 +200,7 @@ def made_longer_twice(x):
 @pytest.mark.parametrize(
     "fn",
     [
-        *(beside_the_first, asked, kept_in_a_loop, of_another_dtype, of_other_rows),
+        *(beside_the_first, asked, kept_in_a_loop, of_another_dtype),
         *(made_longer_twice, written_where_it_is_begun, replaced_by_another),
     ],
 )
@@ -210,6 +210,12 @@ def test_left_to_python(fn: Callable[..., Any]) -> None:
     compiled = fxc.compile(fn)
     for x in (np.linspace(-2, 2, 60), np.linspace(-0.5, -0.1, 60), np.zeros(0)):
         assert difference(run(fn, (x,)), run(compiled, (x,))) == ""
+
+
+def test_rows_that_do_not_fit_are_numpys_error():
+    compiled = fxc.compile(of_other_rows, fullgraph=True)
+    for x in (np.linspace(-2, 2, 60), np.linspace(-0.5, -0.1, 60)):
+        assert difference(run(of_other_rows, (x,)), run(compiled, (x,))) == ""
 
 
 def of_the_caller(x, given):
