@@ -154,6 +154,8 @@ class _Vectors(SumWriter):
             )
             is_last = f.op(f"icmp sgt {mask} {spread}, <{places}>")
             value = self.get(block.kind, block.totals[number][0])
+            if order.fused_last:
+                value = code.binary("fadd", self.dtype, value, code.const(0.0, self.dtype))
             align = f"align {self.dtype.itemsize}"
             other = f.op(f"load {block.kind}, ptr {row}, {align}")
             value = code.select(is_last, self.dtype, value, other)

@@ -5,6 +5,7 @@ See Note [Products of a vector and a matrix].
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from functools import cache
 
@@ -21,7 +22,8 @@ from .dot_order import BITS, mixed
 # Note [Dot products].
 # - Each column has a total, which begins with 0.0. In all columns but the last ones (``m & 3``)
 #   it takes the sums of some products in turn: first as many as there are whole first ``Step``s,
-#   then what is left by the others, which are shorter. The last columns add product by product.
+#   then what is left by the others, which are shorter. The last columns add product by product,
+#   and the sum to 0.0: products that are not rounded may add up to -0.0.
 # - It depends on the vector alone which steps these are: whether its elements have gaps.
 # - Less than ``LEAST`` columns may be in another order, and more than ``MOST`` products may be
 #   shared by BLAS's threads: both are left to NumPy. That the order is the same up to that size is
@@ -110,6 +112,7 @@ _SHORT = (4, 7, 8, 3, 2, 1, 5, 6, 15, 14, 13, 24, 31)  # vectors, for a matrix o
 _LONG = (126, 1023)  # for one of 23
 _LARGE = ((64, 7165), (1023, 447))  # lengths and columns
 _PRIME = 1009  # numbers, which are repeated
+_TINY = {4: 2.0**-90, 8: 2.0**-600}  # by size: its square is nothing, and that of 64 bits of it
 
 
 def _found(dtype: np.dtype, asked: Asked) -> MatrixOrder | None:
@@ -130,24 +133,35 @@ def _found(dtype: np.dtype, asked: Asked) -> MatrixOrder | None:
 def _is(steps: Steps, dtype: np.dtype, asked: Asked, step: int) -> bool:
     """Whether all but the last columns are added up so, for a vector with this step."""
     shapes = (*((n, 71) for n in _SHORT), *((n, 23) for n in _LONG))
-    made = (_Products(dtype, *shape) for shape in shapes)
+    tiny = (_Products(dtype, n, 71, is_tiny=True) for n in _SHORT[:4])
     return all(
-        np.array_equal(summed(steps, each)[:-last], each.asked(asked, step)[:-last])
-        for each in made
+        _are_alike(summed(steps, each)[:-last], each.asked(asked, step)[:-last])
+        for each in (*(_Products(dtype, *shape) for shape in shapes), *tiny)
         for last in (each.columns & 3,)
     )
 
 
 def _is_of_last(order: MatrixOrder, dtype: np.dtype, asked: Asked) -> bool:
-    for n, columns, step in ((5, 71, 1), (41, 71, 3), (300, 70, 1), (77, 5, 3), (76, 7, 1)):
-        given, last = _Products(dtype, n, columns), columns & 3
-        totals = np.zeros(columns, dtype)
-        for exact in given.exact:
-            products = exact if order.fused_last else exact.astype(dtype)
-            totals = given.plus(totals, products)
-        if not np.array_equal(totals[-last:], given.asked(asked, step)[-last:]):
+    shapes = ((5, 71, 1), (41, 71, 3), (300, 70, 1), (77, 5, 3), (76, 7, 1))
+    for (n, columns, step), is_tiny in itertools.product(shapes, (False, True)):
+        given, last = _Products(dtype, n, columns, is_tiny=is_tiny), columns & 3
+        totals = product_by_product(given, fused=order.fused_last)
+        if not _are_alike(totals[-last:], given.asked(asked, step)[-last:]):
             return False
     return True
+
+
+def product_by_product(given: Exact, *, fused: bool) -> np.ndarray:
+    """The totals as of the last columns."""
+    totals = np.zeros(given.columns, given.dtype)
+    for exact in given.exact:
+        totals = given.plus(totals, exact if fused else exact.astype(given.dtype))
+    return totals + given.dtype.type(0.0)
+
+
+def _are_alike(some: np.ndarray, others: np.ndarray) -> bool:
+    is_negative = np.signbit(some) == np.signbit(others)
+    return np.array_equal(some, others) and bool(is_negative.all())
 
 
 def _is_of_large(dtype: np.dtype, asked: Asked) -> bool:
@@ -182,10 +196,14 @@ def exactly(dtype: np.dtype) -> np.dtype:
 
 
 class _Products(Exact):
-    """A vector and a matrix, and their exact products."""
+    """A vector and a matrix, and their exact products: ``is_tiny`` ones are rounded to zeros."""
 
-    def __init__(self, dtype: np.dtype, length: int, columns: int) -> None:
+    def __init__(
+        self, dtype: np.dtype, length: int, columns: int, *, is_tiny: bool = False
+    ) -> None:
         numbers = numbers_of(dtype, length * (columns + 1))
+        if is_tiny:
+            numbers = numbers * _TINY[dtype.itemsize]
         self.vector, self.matrix = numbers[:length], numbers[length:].reshape(length, columns)
         super().__init__(dtype, self.vector.astype(exactly(dtype))[:, None] * self.matrix)
 

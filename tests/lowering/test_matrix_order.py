@@ -29,10 +29,7 @@ def with_order(order: MatrixOrder) -> Any:
         exactly = matrix_order.exactly(vector.dtype)
         exact = vector.astype(exactly)[:, None] * matrix
         given = matrix_order.Exact(vector.dtype, exact)
-        totals = np.zeros(matrix.shape[1], vector.dtype)
-        for each in given.exact:
-            product = each if order.fused_last else each.astype(vector.dtype)
-            totals = given.plus(totals, product)
+        totals = matrix_order.product_by_product(given, fused=order.fused_last)
         some = matrix.shape[1] & -LEAST
         totals[:some] = matrix_order.summed(steps, given)[:some]
         return totals
