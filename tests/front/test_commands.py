@@ -200,7 +200,7 @@ def test_coverage_of_a_function(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_coverage_says_why_a_function_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["coverage", "np.array2string"]) == 0
-    assert "refused: np.array2string cannot be captured" in capsys.readouterr().out
+    assert "refused (bool): np.array2string cannot be captured" in capsys.readouterr().out
 
 
 def test_coverage_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
