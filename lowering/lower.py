@@ -19,7 +19,7 @@ from .emission.llvm_text import ModuleText
 from .emission.native_module import Module
 from .machine.target import SERIAL, Target
 from .nests.program import Program
-from .nests.statements import For, Loop, Stmt, While, walk
+from .nests.statements import Compute, For, Loop, Stmt, While, walk
 from .scheduling.allocations import with_allocations
 from .scheduling.fuse import fuse
 from .scheduling.lanes import lanes
@@ -65,16 +65,18 @@ class Scheduling:
 
     One ``of_loops`` has something to do where the program has some; one ``of_arms`` of branches in
     them computes what arms do where others are taken, too. One ``of_nests`` has something to do
-    where arrays are walked by loops in others.
+    where arrays are walked by loops in others, one with ``ops`` where one of these is computed.
     """
 
     schedule: Callable[..., Program]
+    ops: tuple[str, ...] = ()
     of_loops: bool = False
     of_arms: bool = False
     of_nests: bool = False
     with_care: WithCare = WithCare.SAME
 
 
+_PLACES = ("wrap_index", "out_of_bounds")
 _SCHEDULING = (
     Scheduling(index_sets, of_loops=True),
     Scheduling(vectors_together, of_loops=True),
@@ -96,12 +98,12 @@ _SCHEDULING = (
     Scheduling(block_columns, of_nests=True),
     Scheduling(speculate),
     Scheduling(truths, of_loops=True),
-    Scheduling(known_places),
-    Scheduling(proven_places),
+    Scheduling(known_places, ops=_PLACES),
+    Scheduling(proven_places, ops=_PLACES),
     Scheduling(with_allocations),
     Scheduling(parallel),
     Scheduling(lanes),
-    Scheduling(inverses),
+    Scheduling(inverses, ops=("divide",)),
 )
 
 
@@ -111,6 +113,10 @@ def _is_same(block: tuple[Stmt, ...], other: tuple[Stmt, ...]) -> bool:
 
 def _has_loops(program: Program) -> bool:
     return any(isinstance(stmt, For | While) for stmt in walk(program.body, into_loops=False))
+
+
+def _computes(program: Program, ops: tuple[str, ...]) -> bool:
+    return any(isinstance(stmt, Compute) and stmt.op in ops for stmt in walk(program.body))
 
 
 def _has_nests(program: Program) -> bool:
@@ -150,6 +156,8 @@ def lower(
         if careful and step.with_care is WithCare.LEFT_OUT:
             continue
         if step.of_nests and not _has_nests(program):
+            continue
+        if step.ops and not _computes(program, step.ops):
             continue
         before = program.body
         options = {"careful": careful} if step.with_care is WithCare.TOLD else {}

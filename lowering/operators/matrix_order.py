@@ -156,7 +156,8 @@ def product_by_product(given: Exact, *, fused: bool) -> np.ndarray:
     totals = np.zeros(given.columns, given.dtype)
     for exact in given.exact:
         totals = given.plus(totals, exact if fused else exact.astype(given.dtype))
-    return totals + given.dtype.type(0.0)
+    totals += given.dtype.type(0.0)
+    return totals
 
 
 def _are_alike(some: np.ndarray, others: np.ndarray) -> bool:

@@ -50,10 +50,8 @@ def _with_options(function: Any, create: Callable[..., Any]) -> Callable[..., An
     """A creation function with options of NumPy's that change nothing: a device, an array."""
 
     def call(*args: Any, device: Any = None, like: object = None, **kwargs: object) -> Any:
-        is_other = {
-            "device": device not in (None, "cpu"),
-            "like": like is not None and not is_array(like),
-        }
+        is_like = like is None or is_array(like)
+        is_other = {"device": device not in (None, "cpu"), "like": not is_like}
         for name in filter(is_other.get, is_other):
             raise refuse(NUMPY_OPTION, f"np.{function.__name__} with {name}=")
         return create(*args, **kwargs)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.later import import_later
 from fxc.ir.location import SourceLocation
 
 from ..numbers.python_numbers import to_bool, to_int
@@ -25,7 +26,9 @@ from ..values.objects import MISSING
 from .dict_tables import is_key
 from .traced_dicts import TracedDict, factory_of
 from .traced_sets import TracedSet
-from .unknown_keys import is_unknown_key
+
+# See Note [Rooms with one door].
+is_unknown_key = import_later("fxc.capture.dicts.unknown_keys", "is_unknown_key")
 
 
 class OpenDict(ExternalDict):

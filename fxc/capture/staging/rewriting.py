@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fxc.ir.later import import_later
 
@@ -19,9 +19,12 @@ from .liveness import Handed, handed_on
 from .names import CapturedNode, FunctionNode, parameters, scope_of
 from .nodes import at, call_of, door_part, held_in, later, loops_in, name_of, names_of, placed, walk
 
+if TYPE_CHECKING:
+    from .plans import LoopPlan
+
 # See Note [Rooms with one door].
-BranchPlan = import_later("fxc.capture.staging.plans", "BranchPlan")
-LoopPlan = import_later("fxc.capture.staging.plans", "LoopPlan")
+branch_plan = import_later("fxc.capture.staging.plans", "BranchPlan")
+loop_plan: Callable[..., LoopPlan] = import_later("fxc.capture.staging.plans", "LoopPlan")
 
 
 class Rewriter(Comprehensions):
@@ -58,11 +61,8 @@ class Rewriter(Comprehensions):
         return node
 
     def _statements(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
-        found: list[ast.stmt] = []
-        for statement in body:
-            made = self.visit(statement)
-            found += made if isinstance(made, list) else [made]
-        return found
+        found = (self.visit(statement) for statement in body)
+        return [each for made in found for each in (made if isinstance(made, list) else [made])]
 
     def _sharing(self, node: ast.FunctionDef) -> list[ast.stmt]:
         """At the start of a function: its variables that inner functions rebind."""
@@ -203,24 +203,18 @@ class Rewriter(Comprehensions):
         part, arm = self._fresh("branch"), self._fresh("arm")
         behind = tuple(name for name in names if name in handed.behind)
         renamed = self._local(handed.renamed)
-        plan = BranchPlan(self._line(node), names, behind, self._sure(handed), renamed)
+        plan = branch_plan(self._line(node), names, behind, self._sure(handed), renamed)
         begin = self._begin(node, part, "branch", [self._test(node.test)], plan)
         body, orelse = self._statements(node.body), self._statements(node.orelse)
         both = [ast.If(name_of(arm), *(ended(node, part, each) for each in (body, orelse)))]
         return [begin, self._run(node, part, arm, names, both), *self._resume(node, part, names)]
 
-    def _loop_plan(self, loop: Any, names: tuple[str, ...]) -> Any:
+    def _loop_plan(self, loop: Any, names: tuple[str, ...]) -> LoopPlan:
         handed, (alone, again) = self._handed[loop], map(self._local, loop.by_turns)
-        return LoopPlan(
-            self._line(loop),
-            names,
-            self._local(handed.at_head),
-            self._local(handed.behind),
-            self._sure(handed),
-            (alone, again),
-            loop.stop,
-            overwritten=self._local(handed.assigned.difference(names)),
-        )
+        read = self._local(handed.at_head), self._local(handed.behind)
+        others = self._local(handed.assigned.difference(names))
+        where, sure = self._line(loop), self._sure(handed)
+        return loop_plan(where, names, *read, sure, (alone, again), loop.stop, overwritten=others)
 
     def _line(self, node: ast.stmt) -> str:
         return f"{self._code.co_filename}:{node.lineno}"
