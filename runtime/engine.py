@@ -37,8 +37,9 @@ _target: Any = None
 # SKX102): short loops take up to a fifth more time, by luck. The option is LLVM's, so it is for all
 # of the process.
 _ALIGNS_BRANCHES = ("skylake", "skylake-avx512", "cascadelake")
-# Registers of 512 bits do not lower the clock of AMD's: see Note [Scalar loops].
-_KEEPS_CLOCK, _NARROW = "znver", ' "prefer-vector-width"="256"'
+# Processors that have these instructions keep their clock with registers of 512 bits, those with
+# AVX-512 that lack them (Skylake to Cooper Lake) do not: see Note [Scalar loops].
+_KEEPS_CLOCK, _NARROW = "+avx512vbmi2", ' "prefer-vector-width"="256"'
 
 
 def load_llvm() -> ModuleType:
@@ -199,7 +200,7 @@ _IN_LIBRARY = rf"@{LIBRARY_PREFIX}(\w+)"
 def _parsed(llvm: ModuleType, text: str, opt: int) -> tuple[Any, Any]:
     """A target machine, and the module for it."""
     machine = target_machine(opt)
-    wide = _target[1].startswith(_KEEPS_CLOCK)
+    wide = _KEEPS_CLOCK in _target[2]
     module = llvm.parse_assembly(text.replace(_NARROW, "") if wide else text)
     module.verify()
     module.triple = machine.triple

@@ -49,10 +49,11 @@ from .llvm_text import FunctionText, ModuleText
 # Loops in lanes, those that do the rest of them, ``chains``, and those that LLVM cannot do
 # (``goes_backwards``) are marked as finished: not to be unrolled. Short iterations of long loops
 # are copied: a jump back for each takes longer than they do, and LLVM copies none with checks.
-# Registers of 512 bits lower the clock for a millisecond or so, to fill an array is enough. Such a
-# program is mostly scalar code, so it does with 256 bits unless it computes elementary functions of
-# arrays. So does one that calls NumPy in between: all of NumPy would run at the lower clock of
-# 512-bit code. The engine knows the processors that keep their clock: there it may have 512.
+# Registers of 512 bits lower the clock of Intel's processors before Ice Lake for a millisecond or
+# so, to fill an array is enough. Such a program is mostly scalar code, so it does with 256 bits
+# unless it computes elementary functions of arrays. So does one that calls NumPy in between: all of
+# NumPy would run at the lower clock of 512-bit code. Later processors keep their clock (T. Downs,
+# "Ice Lake AVX-512 Downclocking", 2020), and so do AMD's: there the engine lets it have 512.
 # Before a nest without such loops stands the call of a function that does nothing: LLVM then clears
 # the upper halves of the vector registers (vzeroupper). Scalar code between dirty ones runs at the
 # lower clock of 512-bit code. A loop of a few iterations is rather written out.
