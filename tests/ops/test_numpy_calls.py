@@ -14,7 +14,7 @@ from fxc.ops.kernels import compiled_kernel_of
 from fxc.ops.table import TABLE
 from fxc.runtime.numpy_steps import own_array
 from tests.compiling import check
-from tests.outcomes import difference, run
+from tests.outcomes import difference, run, warnings_of
 
 A = np.random.default_rng(6).random((9, 9)) + 3 * np.eye(9)
 
@@ -198,3 +198,13 @@ def test_methods_of_arrays_do_what_functions_do(name: str, x: object) -> None:
     options |= {key: 0 for key in ("ddof", "keepdims") if key in options}
     found = run(lambda x: kernel(x, *options.values()), (x,))
     assert difference(run(lambda x: op.numpy(x, **options), (x,)), found) == ""
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "cumsum", "nansum"])
+def test_dropped_parts_are_warned_of_where_numpy_does(name: str) -> None:
+    function = getattr(np, name)
+    program = lambda x: function(x, axis=0, dtype=float)  # noqa: E731
+    compiled = fxc.compile(program, fullgraph=True)
+    x = np.arange(12.0).reshape(3, 4) + 1j
+    assert len(warnings_of(program, x)) == 1
+    assert warnings_of(compiled, x) == warnings_of(program, x)

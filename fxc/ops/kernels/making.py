@@ -123,14 +123,18 @@ def _is_method(op: Operator) -> bool:
 
 
 def _of_arrays(op: Operator) -> Kernel:
-    """NumPy's function, and for arrays the method of its name: it takes less time."""
+    """NumPy's function, and for arrays the method of its name: it takes less time. With a dtype it
+    is the function: NumPy warns of parts that this drops at the line that computes.
+    """
     function = _by_name(op, plain(guarded(op.numpy)))
     if not _is_method(op):
         return function
     called = _by_name(op, getattr(np.ndarray, op.name))
-    names = ", ".join(param.name for param in op.schema.params)
-    first = op.schema.params[0].name
-    source = f"lambda {names}: called({names}) if type({first}) is ndarray else function({names})"
+    params = [param.name for param in op.schema.params]
+    names, usual = ", ".join(params), f"type({params[0]}) is ndarray"
+    if "dtype" in params:
+        usual += " and dtype is None"
+    source = f"lambda {names}: called({names}) if {usual} else function({names})"
     kernel: Kernel = eval(source, {"called": called, "function": function, "ndarray": np.ndarray})
     return kernel
 
