@@ -175,6 +175,7 @@ ERRORS: list[tuple[Callable[..., Any], tuple[Any, ...], type[Exception], str]] =
     (lambda x, i: np.take(x, i), (X, array(3)), TypeError, "Cannot cast array data"),
     (lambda x: np.take(x, [0], 1), (X[:, :0],), IndexError, "cannot do a non-empty take"),
     (lambda x: np.take(x, [0], 2), (X,), np.exceptions.AxisError, "axis 2 is out of bounds"),
+    (lambda x: np.take(x[0, 0, ...], 0, 1), (X,), np.exceptions.AxisError, "axis 1 is out of"),
     (lambda x, i: np.choose(i, [1, 2.0]), (X, I), ValueError, "invalid entry in choice array"),
     (lambda x, i: np.take(x, i, mode="huh"), (X, I), ValueError, "clipmode must be one of"),
     (_taken_into, (X, I, array(4, 3)), ValueError, "output array does not match result"),

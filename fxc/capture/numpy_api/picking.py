@@ -79,9 +79,8 @@ def take(
     """As ``np.take``: the result is in C order."""
     value = array_value(a)
     if axis is None or not value.type.rank:
-        value, place = array_value(shaping.ravel(wrap(value))), 0
-    else:
-        place = normalize_axis(axis_number(axis), value.type.rank)
+        value = array_value(shaping.ravel(wrap(value)))
+    place = 0 if axis is None else normalize_axis(axis_number(axis), value.type.rank)
     index = positions(indices)
     shape = (*value.type.shape[:place], *index.type.shape, *value.type.shape[place + 1 :])
     size = value.type.shape[place]
