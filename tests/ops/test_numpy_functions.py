@@ -311,6 +311,16 @@ def test_matrices(program: Callable[..., Any], dtype: str) -> None:
     assert (info.variants, info.eager_calls) == (2, 0)
 
 
+@pytest.mark.parametrize(
+    "x", [np.arange(6).astype("m8[s]"), np.ones((3, 0)), np.ones((3, 4))], ids=["m8", "0", "12"]
+)
+def test_an_average_counts_elements_in_its_own_dtype(x: np.ndarray) -> None:
+    """NumPy does so where nobody asks for the count, and raises where there are no such counts."""
+    compiled = fxc.compile(lambda x: np.average(x, axis=0))
+    expected = run(lambda x: np.average(x, axis=0), (x,))
+    assert difference(expected, run(compiled, (x,))) == ""
+
+
 RAISING: list[tuple[Callable[..., Any], Any, Any]] = [
     (lambda x: np.average(x, weights=x), np.ones(4), np.zeros(4)),
     (lambda x: np.nanmean(x), np.ones(4), np.full(4, np.nan)),

@@ -200,10 +200,10 @@ def average(
         return run_source(np.average, (a, axis, weights, returned), options)
     array = creation.asarray(a)
     found = array.mean(axis, **options)
+    whole = creation.asarray(found)
+    count = numpy_scalar(whole.dtype.type, array.size / whole.size)  # may raise
     if not returned:
         return found
-    whole = creation.asarray(found)
-    count = numpy_scalar(whole.dtype.type, array.size / whole.size)
     if whole.ndim:
         count = shaping.broadcast_to(count, whole.shape).copy()
     return found, count
