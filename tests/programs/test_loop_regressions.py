@@ -816,10 +816,51 @@ def _in_c_order(x: Any) -> Any:
     return found
 
 
-@pytest.mark.parametrize("program", [_squared_again, _in_c_order])
+def _squared_in_a_nest(x: Any) -> Any:
+    found = x.T + x.T
+    for _ in range(int(x[1, 1])):
+        for _ in range(int(x[0, 0])):
+            found = found.dot(found)
+    return found
+
+
+def _squared_in_an_arm(x: Any) -> Any:
+    found = x.T + x.T
+    if x[1, 1] > 0:
+        for _ in range(int(x[0, 0])):
+            found = found.dot(found)
+    return found
+
+
+def _made_anew_in_a_nest(x: Any) -> Any:
+    found = x.T + x.T
+    for _ in range(int(x[1, 1])):
+        found = x.T + x.T
+        for _ in range(int(x[0, 0])):
+            found = found.dot(found)
+    return found
+
+
+def _of_the_one_before(x: Any) -> Any:
+    """The first iteration sees the layout that the array had."""
+    found = x.T + x.T
+    kept = found * 1
+    for _ in range(int(x[0, 0])):
+        found, kept = found.dot(found), found * 2
+    return kept
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        *(_squared_again, _in_c_order, _squared_in_a_nest, _squared_in_an_arm),
+        *(_made_anew_in_a_nest, _of_the_one_before),
+    ],
+)
 def test_an_array_keeps_its_layout_where_no_iteration_makes_another(program: Any) -> None:
     """It had the layout of what iterations make."""
     compiled = fxc.compile(program, fullgraph=True)
-    for x in (np.eye(3), np.zeros((3, 3)), np.eye(3) * 2):
-        assert compiled(x.copy()).strides == program(x.copy()).strides
-    assert compiled.cache_info().eager_calls == 1
+    for diagonal in ([1.0, 1, 1], [0.0, 0, 0], [2.0, 2, 2], [0.0, 1, 1], [2.0, 0, 1]):
+        x = np.diag(diagonal) + np.arange(9.0).reshape(3, 3) / 64
+        assert not difference(run(program, (x.copy(),)), run(compiled, (x.copy(),)))
+    assert compiled.cache_info().eager_calls == 0

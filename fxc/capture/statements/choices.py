@@ -249,7 +249,7 @@ def _in_range(number: Any, items: range) -> Any:
     return both_hold(inside, (number - items.start) % items.step == 0)
 
 
-def _are_compared(x: Any, items: Any) -> bool:
+def _are_compared(x: object, items: Any) -> bool:
     """Whether ``x`` is a number and the items are, and one of them is not known."""
     numbers = [each for each in items if type(each) not in (str, bytes, NoneType)]
     if not all(type(each) in PLAIN or _is_traced_number(each) for each in (x, *numbers)):

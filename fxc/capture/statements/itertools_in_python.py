@@ -35,7 +35,7 @@ def accumulate_items(items: Sequence[Any], func: Callable[..., Any]) -> Iterator
         place += 1
 
 
-def counting(start: Any) -> dict[str, Any]:
+def counting(start: object) -> dict[str, object]:
     """What ``itertools.count`` holds."""
     return {"next": start}
 
