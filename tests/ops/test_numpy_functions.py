@@ -202,6 +202,32 @@ def test_results_along_an_axis_are_cast_to_the_dtype_of_the_first(
             assert difference(run(program, (given,)), run(compiled, (given,)), exact) == ""
 
 
+def _later_shorter(x):
+    sizes = [3, 1, 1, 1]
+
+    def of_row(v):
+        return v[: sizes.pop(0)]
+
+    return np.apply_along_axis(of_row, 1, x)
+
+
+def _beyond(x):
+    return np.apply_along_axis(np.sum, 2, x)
+
+
+def _before(x):
+    return np.apply_along_axis(np.sum, -3, x)
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("program", [_later_shorter, _beyond, _before])
+def test_shapes_and_axes_along_an_axis_are_numpys(program: Callable[..., Any]) -> None:
+    """Another axis was the one that it is modulo 2; another shape than the first an error."""
+    x, compiled = np.arange(12.0).reshape(4, 3), fxc.compile(program)
+    assert difference(run(program, (x,)), run(compiled, (x,)), exact) == ""
+    assert compiled.cache_info().native_calls == 0
+
+
 @pytest.mark.parametrize(("of_row", "is_captured"), [(math.fsum, True), (zlib.crc32, False)])
 def test_functions_that_are_not_pythons_along_the_only_axis(
     of_row: Callable[..., Any], is_captured: bool

@@ -9,6 +9,8 @@ import numpy as np
 
 from fxc.ir.error_kinds import ITERATOR, NUMPY_OPTION, OPERAND
 from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim, symbols_of
+from fxc.ops.metas.shapes import normalize_axis
 
 from ..arrays import creation, shaping
 from ..arrays.traced_array import TracedArray
@@ -28,19 +30,25 @@ def apply_along_axis(
 ) -> Any:
     """As ``np.apply_along_axis``; of a matrix as a loop over its rows or columns.
 
-    The first row's result gives the dtype: all of them have to be of one.
+    The first row's result gives the dtype and the shape: all of them have to be of one.
     """
     array, door = creation.asarray(arr), current().door
     if array.ndim != 2 or not guard(array._value.type.size, ">", 0):
         given = functools.partial(door.call, func1d)  # which need not be written in Python
         return run_source(np.apply_along_axis, (given, axis, arr, *args), kwargs)
-    is_last = axis_number(axis) % 2 == 1
+    is_last = normalize_axis(axis_number(axis), 2) == 1
     rows = array if is_last else shaping.transpose(array)
     dtypes: set[np.dtype | None] = set()
+    shapes: set[tuple[Dim, ...]] = set()
 
     def each(row: object) -> Any:
         result = door.call(func1d, row, *args, **kwargs)
         dtypes.update(_dtypes_of(result))
+        if isinstance(result, TracedArray) and not any(map(symbols_of, result._type.shape)):
+            shapes.add(result._type.shape)
+        if len(shapes) > 1:
+            what = "np.apply_along_axis with results of several shapes"
+            raise refuse(NUMPY_OPTION, what, "use np.array of a list")
         return result
 
     def of_all(items: Any) -> list[Any]:
