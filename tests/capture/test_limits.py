@@ -341,3 +341,36 @@ def test_the_whole_is_refused(words: str) -> None:
     compiled = fxc.compile(program, fullgraph=True)
     with pytest.raises(fxc.CaptureError):
         compiled(*copy.deepcopy(args))
+
+
+def way_from(x, start):
+    path = [start]
+    for i in range(len(x)):
+        if x[i] > 1:
+            path.append((i, start[1]))
+    return path[::-1], path[0]
+
+
+def best_of(x, points):
+    best = None
+    for i in range(len(x)):
+        if x[i] > 1:
+            best = points[i]
+    return [best]
+
+
+def test_a_tuple_in_a_list_is_equal_to_what_was_put_there() -> None:
+    start = (300, 1.5)
+    for fn in (way_from, fxc.compile(way_from, fullgraph=True)):
+        (*_, found), _ = fn(N * 1.0, start)
+        assert found == start
+        assert type(found) is tuple
+        assert (found is start) == (fn is way_from)
+
+
+def test_a_tuple_of_numbers_is_equal_to_the_one_in_a_list_from_outside() -> None:
+    points = [(300 + place, 1.5) for place in N.tolist()]
+    (found,) = fxc.compile(best_of, fullgraph=True)(N * 1.0, points)
+    assert best_of(N * 1.0, points)[0] is points[-1]
+    assert found == points[-1]
+    assert found is not points[-1]
