@@ -7,7 +7,8 @@
 All functions and methods of the package's modules are compiled as the modules are imported, and
 each compiled call is compared with NumPy (docs/verifying.md). Each file of tests has a process of
 its own; tests that fail are run plainly, too. What is listed: calls that differ, tests that fail
-compiled and not plainly, and bugs of fxc that it warns of. The status is 1 if there is one.
+compiled and not plainly, and bugs of fxc that it warns of. The status is 1 if there is one. Files
+and tests that ran out of processor time, of which a busy machine takes none, are listed apart.
 ``--python`` is an environment with the package, pytest and what fxc needs.
 """
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -32,6 +34,10 @@ module = importlib.import_module(sys.argv[1])
 print([*getattr(module, "__path__", [module.__file__])][0])
 """
 Found = dict[str, Any]
+EMPTY: Found = {"crashed": "", "late": [], "differences": [], "warnings": []} | {
+    each: {} for each in ("outcomes", "texts", "counts", "functions")
+}
+_WAITING = 20  # how many times its processor time a file may last: it waits for something
 
 
 def main() -> int:
@@ -46,6 +52,7 @@ def main() -> int:
         print(file, flush=True)
         found = _run(options, file, compiled=True)
         failed = [test for test, outcome in found["outcomes"].items() if outcome == "failed"]
+        failed = [test for test in failed if test not in found["late"]]
         plain = _run(options, file, compiled=False) if failed or found["crashed"] else found
         summary.add(file, found, plain, options.refusals)
     return summary.show()
@@ -57,7 +64,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("tests", nargs="*", help="modules or paths; by default the package's")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--seconds", type=float, default=60.0, help="of the processor, for a test")
-    parser.add_argument("--file-seconds", type=float, default=900.0, help="that a file may take")
+    parser.add_argument("--file-seconds", type=float, default=900.0, help="… for a file")
     parser.add_argument("--gigabytes", type=float, default=3.0, help="of data in a process")
     parser.add_argument("--no-verify", action="store_true", help="only run the tests compiled")
     parser.add_argument("--refusals", action="store_true", help="list what is left to Python, too")
@@ -90,12 +97,13 @@ def _run(options: argparse.Namespace, file: Path, *, compiled: bool) -> Found:
             "compiled": compiled,
             "verify": not options.no_verify,
             "seconds": options.seconds,
+            "file_seconds": options.file_seconds,
             "bytes": int(options.gigabytes * 2**30),
             "out": str(out),
         }
         command = [options.python, str(HERE / "one_file.py"), json.dumps(given)]
         paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).strip(os.pathsep)
-        log, why = Path(folder) / "log", ""
+        log, why, is_late = Path(folder) / "log", "", False
         with log.open("w") as stream:
             try:
                 status = subprocess.run(
@@ -103,15 +111,18 @@ def _run(options: argparse.Namespace, file: Path, *, compiled: bool) -> Found:
                     env={**os.environ, "PYTHONPATH": paths},
                     stdout=stream,
                     stderr=stream,
-                    timeout=options.file_seconds,
+                    timeout=_WAITING * options.file_seconds,
                     cwd=folder,
                 ).returncode
+                is_late = status == -signal.SIGKILL
                 why = "" if out.exists() else f"status {status}"
             except subprocess.TimeoutExpired:
-                why = f"took more than {options.file_seconds} s"
+                is_late = True
+        if is_late:
+            return {**EMPTY, "late": [str(file)]}
         if why:
             text = log.read_text(errors="replace")[-2000:]
-            return {"crashed": f"{why}\n{text}", "outcomes": {}}
+            return {**EMPTY, "crashed": f"{why}\n{text}"}
         return {**json.loads(out.read_text()), "crashed": ""}
 
 
@@ -123,6 +134,7 @@ class Summary:
         self.functions: dict[str, set[str]] = defaultdict(set)
         self.differences: dict[str, Counter[str]] = defaultdict(Counter)
         self.failures: dict[str, str] = {}
+        self.late: list[str] = []
         self.outcomes: Counter[str] = Counter()
         self.warnings: Counter[str] = Counter()
 
@@ -132,6 +144,7 @@ class Summary:
             if not plain["crashed"]:
                 self._fails(str(file), found["crashed"])
             return
+        self.late += dict.fromkeys([*found["late"], *plain["late"]])
         self.counts.update(found["counts"])
         self.outcomes.update(found["outcomes"].values())
         for place, became in found["functions"].items():
@@ -146,7 +159,8 @@ class Summary:
                     print(f"=== {text}")
                 self.warnings[text] += 1
         for test, text in found["texts"].items():
-            if plain["outcomes"].get(test) != "failed":
+            is_known = test in plain["outcomes"] or not plain["late"]
+            if test not in found["late"] and is_known and plain["outcomes"].get(test) != "failed":
                 self._fails(test, text)
 
     def _fails(self, test: str, text: str) -> None:
@@ -159,6 +173,8 @@ class Summary:
             print(f"\n=== differs: {place}")
             for text, count in texts.items():
                 print(f"    {count} times: {text}")
+        for each in self.late:
+            print(f"\n=== ran out of time: {each}")
         print(
             f"\ntests: {_told(self.outcomes)}; {len(self.failures)} fail compiled and not plainly"
         )

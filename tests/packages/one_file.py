@@ -10,9 +10,11 @@ from __future__ import annotations
 import importlib.machinery
 import inspect
 import json
+import math
 import resource
 import signal
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -35,6 +37,7 @@ _SPECIAL = frozenset(
 )
 
 _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+_MORE = 10  # seconds for a file to end that ran out of time
 _LONGEST = 4000  # characters of how a test failed, the last ones
 
 
@@ -102,6 +105,7 @@ class Recording:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
+        self.late: list[str] = []
         self.outcomes: dict[str, str] = {}
         self.texts: dict[str, str] = {}
 
@@ -110,6 +114,7 @@ class Recording:
         """Interrupt what takes too long."""
 
         def stop(*_: object) -> None:
+            self.late.append(item.nodeid)
             pytest.fail(f"took more than {self.seconds} s of the processor")
 
         signal.signal(signal.SIGPROF, stop)
@@ -118,6 +123,18 @@ class Recording:
             return (yield)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def end_file(self, file: str, seconds: float) -> None:
+        """Interrupt all tests after so much time of the processor; code that hangs is killed."""
+
+        def stop(*_: object) -> None:
+            signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+            self.late.append(file)
+            pytest.exit("the file ran out of time")
+
+        signal.signal(signal.SIGXCPU, stop)
+        first = math.ceil(time.process_time() + seconds)
+        resource.setrlimit(resource.RLIMIT_CPU, (first, first + _MORE))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep what failed, and how."""
@@ -152,6 +169,7 @@ def main(given: dict[str, Any]) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (given["bytes"], given["bytes"]))
     found: dict[str, Any] = {"differences": [], "warnings": []}
     recording, hook = Recording(given["seconds"]), Compiling(given["package"])
+    recording.end_file(given["file"], given["file_seconds"])
     if given["compiled"]:
         trials.ENABLED = False
         fxc.config.verify = given["verify"]
@@ -161,9 +179,10 @@ def main(given: dict[str, Any]) -> None:
     usual.append(f"--rootdir={Path(given['file']).parent}")
     with noting(found):
         status = pytest.main([*usual, *given["options"], given["file"]], [recording])
-    if status not in _ENDED:
+    if status not in _ENDED and given["file"] not in recording.late:
         raise SystemExit(status)
-    found |= {"outcomes": recording.outcomes, "texts": recording.texts, "counts": dict(COUNTS)}
+    found |= {"outcomes": recording.outcomes, "texts": recording.texts, "late": recording.late}
+    found["counts"] = dict(COUNTS)
     found["functions"] = {place: _became(each) for place, each in hook.compiled}
     Path(given["out"]).write_text(json.dumps(found))
 
