@@ -258,3 +258,21 @@ def test_an_array_that_somebody_has_is_itself(fn: Callable[..., Any], given: Any
     compiled = fxc.compile(fn)
     for x in (np.linspace(-1, 1, 50), -np.ones(40)):
         assert difference(run(fn, (x, given())), run(compiled, (x, given()))) == ""
+
+
+def test_a_loop_may_lengthen_an_array_or_write_it() -> None:
+    def grown(c, m):
+        for _ in range(m):
+            n = len(c)
+            if n == 1 and np.all(c[0] == 0):
+                c[0] += 1.0
+            else:
+                longer = np.empty(n + 1)
+                longer[0] = c[0] * 0
+                longer[1:] = c
+                c = longer
+        return c
+
+    compiled = fxc.compile(grown, fullgraph=True)
+    for m in (1, 2, 3):
+        assert difference(run(grown, (np.ones(2), m)), run(compiled, (np.ones(2), m))) == ""

@@ -93,11 +93,7 @@ class Outcome:
                 known = self._carried.ways[name] = self._held_behind(name, value)
         way = known if isinstance(known, Held) else carried_form(x, x)
         if way is None:
-            raise refuse(
-                LOOP_VARIABLE,
-                f"{described(name)} is {kind_text(x)} after an iteration of this loop, which",
-                "use an array or a number",
-            )
+            raise _no_form(name, x)
         return way
 
     def _held_behind(self, name: str, value: Value) -> Held:
@@ -130,7 +126,8 @@ class Outcome:
         if isinstance(way, CarriedView):
             return self._next_places(name, way, x)
         found, params = array_of(x), self._carried.params.get(name, ())
-        assert found is not None
+        if found is None:
+            raise _no_form(name, x)
         if isinstance(way, Resized):
             return way.next_parts(self._session, found, params)
         if isinstance(way, CarriedWindow):
@@ -152,7 +149,8 @@ class Outcome:
     def _next_places(self, name: str, view: CarriedView, x: object) -> list[Operand]:
         """The numbers that say where a part of an array lies after an iteration."""
         found = array_of(x)
-        assert found is not None
+        if found is None:
+            raise _no_form(name, x)
         if found is array_of(self._loop.seen(name)):
             return list(self._carried.params[name])
         places = view.numbers_of(self._session, found)
@@ -309,3 +307,12 @@ class Outcome:
         aliases.may_be_one(behind, before)
         aliases.replaced[behind] = Alternative(ran, behind, before)
         return found
+
+
+def _no_form(name: str, x: object) -> Exception:
+    """Of a variable that no iteration can hand on."""
+    return refuse(
+        LOOP_VARIABLE,
+        f"{described(name)} is {kind_text(x)} after an iteration of this loop, which",
+        "use an array or a number",
+    )
