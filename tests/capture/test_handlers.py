@@ -439,3 +439,24 @@ def test_what_is_raised_in_a_region_need_not_be_raised(program):
 
 def test_what_is_raised_in_a_loop_that_is_empty_at_first():
     compare(lambda: World(in_a_loop_that_is_empty_at_first, [(x8(),)]))
+
+
+def leaves_a_loop_in_a_try(x):
+    count = 0
+    while count < 3:
+        try:
+            if x.max() > 100:
+                break
+            total = x.sum()
+            x[-1] = total
+            count += 1
+        except ValueError:
+            count += 2
+        x = x + 1
+    return x
+
+
+def test_a_try_names_a_variable_that_a_loop_has_left():
+    compiled = fxc.compile(leaves_a_loop_in_a_try, fullgraph=True)
+    for x in (np.arange(3.0), np.arange(3.0) * 60, np.zeros(3)):
+        np.testing.assert_array_equal(compiled(x.copy()), leaves_a_loop_in_a_try(x.copy()))

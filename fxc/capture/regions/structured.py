@@ -21,7 +21,7 @@ from ..session.session import Session
 from ..staging.plans import BranchPlan, LoopPlan
 from ..values.identity import has_grown
 from ..values.maybe_set import UNBOUND
-from ..values.operands import Traced, settled
+from ..values.operands import Traced, TracedValue, settled
 from .cells import Cells
 from .given import check_kept
 from .needed import StatementDoor
@@ -129,7 +129,16 @@ class Statement:
         chosen: list[Any] = [x for x in env.values() if isinstance(x, Traced) and x._is_chosen]
         for each in chosen:
             each.settle()
-        self.values = values_of((*plan.names, *added), env)
+        values = values_of((*plan.names, *added), env)
+        self.values = {name: UNBOUND if self._is_gone(x) else x for name, x in values.items()}
+
+    def _is_gone(self, x: object) -> bool:
+        """Whether it was made in a region that has ended, which the frame still holds: nobody reads
+        the variable before it is assigned, though a ``try`` hands on all that it names.
+        """
+        if type(x) is tuple:
+            return any(map(self._is_gone, x))
+        return isinstance(x, TracedValue) and not self.session.is_alive(x._value)
 
     def step(self, env: Mapping[str, object]) -> None:
         """Take back the variables at the end of the body, or of an arm."""
