@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fxc.capture.session.locations import is_of_program
 from fxc.capture.staging.staging import fingerprint, source_of
 from fxc.compilations import trials
+from fxc.compilations.decisions import Captures
 from fxc.compilations.state import Options
 from fxc.ir.errors import CaptureError
 from fxc.ir.records import replace
@@ -76,6 +77,17 @@ class Called(Serving[..., Any]):
     def _new_split(self, function: types.FunctionType) -> Split | None:
         return split_of(function, self._options, self)
 
+    def _captures(self, key: object, given: object = ()) -> Captures:
+        """What is known of captures of calls of one kind. The first call is what a caller was
+        refused for, if it was.
+        """
+        state = self._state
+        found = super()._captures(key, given)
+        if state.seconds_refused:
+            found.refused_before(state.seconds_refused)
+            state.seconds_refused = 0.0
+        return found
+
 
 # Functions of which nothing is compiled that are called where others are.
 _small: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()
@@ -133,6 +145,9 @@ def _leaves_parts(
             _small.add(function)
             return None
         helpers[function] = made
+        if trials.are_held() and function in refusal.alone:  # the caller warns of it
+            made._state.seconds_refused = refusal.seconds
+            return "is silent"
     return "warns"
 
 

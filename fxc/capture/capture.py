@@ -159,6 +159,7 @@ def _note_refusal(session: Session, error: CaptureError) -> None:
         outside.being_admitted,
         program,
         outside.refuses_data,
+        session.budget.spent,
     )
 
 

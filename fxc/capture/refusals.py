@@ -40,7 +40,9 @@ class Refusal:
     """Where the program was when it was refused, from the captured function to the innermost one,
     and the line that it is about; the argument that was refused, if it was one; and which values
     had decided that it came there. ``is_of_data`` says that something from outside was refused.
-    ``work`` is, where the program is too large, how much of it the lines of the function make.
+    ``work`` is, where the program is too large, how much of it the lines of the function make. The
+    capture had taken so many ``seconds``. ``alone`` are the functions that would meet it, too, if
+    they were captured by themselves, as far as their arguments tell.
     """
 
     places: tuple[SourcePlace, ...]
@@ -49,6 +51,8 @@ class Refusal:
     guards: GuardProgram | None
     is_of_data: bool
     work: Mapping[int, int]
+    seconds: float
+    alone: frozenset[Any]
 
 
 def note_refusal(
@@ -57,6 +61,7 @@ def note_refusal(
     argument: str,
     guards: GuardProgram,
     is_of_data: bool,
+    seconds: float,
 ) -> None:
     """Keep what is known of a refusal with it, and nothing else: its traceback holds arrays."""
     codes = {
@@ -70,7 +75,10 @@ def note_refusal(
     if error.refusal is None:
         for place in reversed([x for x in places[:-1] if not _is_around(x, places[-1])]):
             error.add_note(f"  called at {line_text(place.location).lstrip()}")
-    error.refusal = Refusal(places, location, argument, guards.deciding(), is_of_data, error.work)
+    deciding = guards.deciding()
+    error.refusal = Refusal(
+        places, location, argument, deciding, is_of_data, error.work, seconds, error.alone
+    )
     error.__traceback__ = error.__context__ = error.__cause__ = None
 
 

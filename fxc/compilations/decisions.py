@@ -63,7 +63,10 @@ MOST_REFUSALS = 4  # of one combination of argument types, before all are taken 
 # compiled nothing else is captured before Python has spent as much again. The last bits of
 # elementary functions may change where native code takes over, unlike in Note [Trials].
 # So it is after a refusal: other calls of the same kind, for which it may not hold, are captured
-# once Python has spent a fiftieth of the time that the refused capture took. After three captures
+# once Python has spent a fiftieth of the time that the refused capture took. A function in which
+# the capture of its caller was refused would mostly be refused again, if it was called there as it
+# could be by itself: that capture counts as one of its own. Meanwhile its driver runs, with what is
+# left of it compiled. After three captures
 # of one kind that do not pay yet the next waits for as long as the last one took: what comes of it
 # may serve as little as those, and calls then take no more than twice as long.
 # The captures of a function that is split, of its parts and of what it calls have half a second
@@ -223,6 +226,11 @@ class Captures:
         elif took > _FAR_LONGER * self.usual:
             took, self.unmeasured = self.usual, 0
         self.left -= took
+
+    def refused_before(self, seconds: float) -> None:
+        """Count the capture of a caller that took so long and was refused in the function."""
+        if self.may_wait:
+            self.count, self.left = 1, seconds * AFTER_REFUSAL
 
     def refusals(self) -> Refused:
         """Those of such calls, to which there may be one more."""

@@ -80,6 +80,7 @@ class State:
     warned: frozenset[str] = frozenset()
     leaves: Leaves = field(default_factory=Leaves)
     varying: frozenset[str] = frozenset()  # see Note [Numbers from outside]
+    seconds_refused: float = 0.0  # of the capture of a caller that was refused in this function
     eager_calls: int = 0  # beside those of turns
     lock: RLock = field(default_factory=RLock)
     process: int = field(default_factory=os.getpid)

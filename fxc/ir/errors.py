@@ -43,7 +43,8 @@ class CaptureError(NumberedError):
     of it gives what the others need. ``is_of_result`` says that the program had ended; ``work``,
     where it is too large, how much of it each line of the function made; ``may_pass``, that the
     call itself may bring what was missing: a module that it imports; ``is_raised``, that the
-    program raises an exception if it comes to this; ``is_cut_short``, that there was no more time.
+    program raises an exception if it comes to this; ``is_cut_short``, that there was no more time;
+    ``alone``, which functions it was in that were called as they could be by themselves.
     """
 
     __module__ = "fxc"  # where users find it
@@ -55,6 +56,7 @@ class CaptureError(NumberedError):
     may_pass = False
     is_raised = False
     is_cut_short = False
+    alone: frozenset[Any] = frozenset()
     work: Mapping[int, int] = MappingProxyType({})
 
 

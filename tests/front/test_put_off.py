@@ -11,6 +11,7 @@ import pytest
 import fxc
 import fxc.compilations.decisions
 from fxc.calling.compiling import captures_begun
+from fxc.capture.capture import capture as capture_call
 from fxc.compilations.decisions import Captures
 from tests.outcomes import difference, run
 
@@ -104,6 +105,54 @@ def test_parts_have_some_time_together(as_users: None, monkeypatch: pytest.Monke
         if compiled.cache_info().parts > 1:
             return
     raise AssertionError("the other parts are never compiled")
+
+
+def counted(x):
+    y = settle(x)
+    sys.getrefcount(y)
+    return y.cumsum()
+
+
+def counted_once_more(x):
+    y = settle(x)
+    sys.getrefcount(y)
+    return y.cumsum() + 1
+
+
+def counted_alone(x):
+    return counted(x) * 2 + settle(x)
+
+
+def counted_if_large(x):
+    y = x - 1
+    if x[0] > 0:
+        y = counted_once_more(x)
+    return y * 2 + settle(x)
+
+
+@pytest.mark.parametrize(
+    "program, called, waits",
+    [(counted_alone, counted, True), (counted_if_large, counted_once_more, False)],
+)
+def test_a_function_that_its_caller_was_refused_for_waits(
+    program, called, waits: bool, as_users: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless that was in a branch: by itself it is captured as if there was none."""
+    captured = []
+
+    def noted(function, *args):
+        captured.append(function)
+        return capture_call(function, *args)
+
+    monkeypatch.setattr(fxc.capture.capture, "capture", noted)
+    compiled, x = fxc.compile(program), np.linspace(0.5, 3.0, 7)
+    for calls in range(3000):
+        assert difference(run(compiled, (x,)), run(program, (x,))) == ""
+        assert waits or called in captured
+        if called in captured:
+            assert not waits or calls > 0
+            return
+    raise AssertionError("it is never captured")
 
 
 def test_what_a_call_imports_is_there_when_it_is_captured_again(tmp_path, monkeypatch) -> None:

@@ -25,7 +25,10 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.errors import CaptureError
 from fxc.ir.later import import_later
+from fxc.ir.symbols import counted_in
+from fxc.ir.types import ArrayType
 from fxc.ops.foreign_results import Unlearnable
 
 from ..dicts.unknown_items import OneOfItems
@@ -222,8 +225,14 @@ class Door(PlainCalls):
         """Run a function of the program; one that calls itself, as long as that is not too much."""
         self.session.note_call()
         self._recursion.begins(f.__code__, (*args, *kwargs.values()))
+        region = self.session.region
         try:
             result = staged(*args, **kwargs)
+        except CaptureError as error:
+            given = (*args, *kwargs.values())
+            is_alone = not region and all(map(_is_as_from_outside, given))
+            error.alone = error.alone - {f} | ({f} if is_alone else set())
+            raise
         finally:
             self._recursion.ends(f.__code__)
         if type(result) is GeneratorType and not self.is_foreign(result):
@@ -296,6 +305,16 @@ class Door(PlainCalls):
 def _keeps(kind: type) -> bool:
     """Whether an object of a class has its arguments, or what the program makes of them."""
     return is_namedtuple(kind) or (is_python_class(kind) and is_made_by_object(kind))
+
+
+def _is_as_from_outside(x: object) -> bool:
+    """Whether an argument would be the same if the function were captured by itself."""
+    if not isinstance(x, TracedValue):
+        return not isinstance(x, Traced)
+    if x._later is not None:
+        return False
+    kind = x._value.type
+    return type(kind) is ArrayType and not any(map(counted_in, kind.shape))
 
 
 def _sees_types(f: object) -> bool:

@@ -81,6 +81,11 @@ class Budget:
         return Budget(seconds, time.thread_time() + seconds, operations)
 
     @property
+    def spent(self) -> float:
+        """How many seconds all attempts have taken so far."""
+        return time.thread_time() - self.deadline + self.seconds
+
+    @property
     def is_over(self) -> bool:
         """Whether the time is."""
         return time.thread_time() > self.deadline
