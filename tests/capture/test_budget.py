@@ -156,3 +156,36 @@ def test_an_attempt_finds_all_that_there_is_to_ask_for(monkeypatch):
     found, same = fxc.compile(Sorter.run, fullgraph=True)(sorter, x), expected.run(x)
     assert all(map(np.array_equal, found, same))
     assert sorter.steps == expected.steps == 20
+
+
+class Item:
+    def __init__(self, count):
+        self.count = count
+
+
+def taken_from(items, x):
+    for k, item in enumerate(items):
+        if x[k] > 2:
+            item.count -= 1
+    return sum(item.count for item in items)
+
+
+def made_and_taken_from(items, x):
+    return taken_from([Item(float(x.shape[0] + k)) for k in range(len(items))], x)
+
+
+@pytest.mark.parametrize("program", [taken_from, made_and_taken_from])
+def test_objects_do_not_take_an_attempt_each(program, monkeypatch):
+    attempts = []
+    begun = capturing.begun
+
+    def counted(*args):
+        attempts.append(args)
+        return begun(*args)
+
+    monkeypatch.setattr(capturing, "begun", counted)
+    x = np.arange(20.0)
+    items, same = ([Item(k) for k in range(20)] for _ in range(2))
+    assert fxc.compile(program, fullgraph=True)(items, x) == program(same, x)
+    assert [each.count for each in items] == [each.count for each in same]
+    assert len(attempts) < 9

@@ -23,6 +23,8 @@ from .places import Attribute, Item, OuterPlace, Place, Rebound, key_of_text
 is_same = import_later("fxc.capture.forms.variables", "is_same")
 unordered = import_later("fxc.capture.regions.cells", "unordered")
 
+# The number of an item, or of one of several objects that are made in one place of the graph.
+_NUMBER = re.compile(r"(?<=\[)\d+(?=\])|(?<=\(\) )\d+(?=[. ])")
 _MOST_CHANGES = 8  # of a list in one attempt
 # The last step of a text: an attribute or an item.
 _STEP = r"(.+?)(?:\.(\w+)|\[('(?:[^'\\]|\\.)*'|-?\d+|[^\W\d][\w.<> ()]*)\])"
@@ -219,7 +221,21 @@ class Places(Creations):
     def check_wanted(self) -> None:
         """Begin the capture again if places, or lists to be of the graph, have been found."""
         if self._wanted:
-            raise Respecialise(*self._wanted)
+            raise Respecialise(*self._wanted, *self._alike())
+
+    def _alike(self) -> Iterable[Request]:
+        """The same of places that will be asked for next, it seems: those of the next objects, as
+        many as were asked for so far. Each object of a list would else take an attempt.
+        """
+        asked = [each.about for each in self._session.requests if each.how is How.CARRIED]
+        families = Counter(_NUMBER.sub("#", text, 1) for text in asked)
+        for each in self._wanted:
+            found = _NUMBER.search(each.about)
+            if each.how is How.CARRIED and found is not None:
+                number, ahead = int(found[0]), families[_NUMBER.sub("#", each.about, 1)]
+                for other in range(number + 1, number + 1 + ahead):
+                    text = each.about[: found.start()] + str(other) + each.about[found.end() :]
+                    yield Request(text, How.CARRIED)
 
     def rebinding(self, cells: tuple[CellType, ...]) -> None:
         """At the start of a function that rebinds variables of the one around it."""

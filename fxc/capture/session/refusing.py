@@ -21,7 +21,8 @@ from .locations import line_text, user_columns, user_location
 # that there was. None is taken back: another one (``BY_PYTHON`` and its like) says that it failed.
 # 1. Places to carry, and lists that branches and loops lengthen, to be of the graph, whatever has
 #    gone wrong: it may follow from these. An attempt that has found one goes on as if it had been
-#    asked for, up to the end of the statement, to find the others.
+#    asked for, up to the end of the statement, to find the others. Where the same was asked for of
+#    objects before, as many others that come next are asked for, too: each would take an attempt.
 # 2. What ``Respecialise`` was raised with: the program could not go on there.
 # 3. Of what is refused, or raises in a branch or loop of the graph (``_try_otherwise``):
 #    the numbers that vary by which it decides, as constants, unless a list is to be of the graph;
