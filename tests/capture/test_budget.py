@@ -9,6 +9,7 @@ import pytest
 
 import fxc
 from fxc.capture import capture as capturing
+from fxc.capture.session.refusing import How
 from tests.outcomes import difference, run
 
 SECONDS = 4  # of processor time; the budget is two, and imports may be among it
@@ -139,16 +140,20 @@ class Sorter:
         return np.array(large), np.array([v for v in small if v > 0.1])
 
 
-def test_an_attempt_finds_all_that_there_is_to_ask_for(monkeypatch):
-    """Both lists, the place that the loop assigns and the number that varies, each in the loop."""
-    attempts = []
-    begun = capturing.begun
+def _noted_attempts(monkeypatch):
+    attempts, begun = [], capturing.begun
 
-    def counted(*args):
+    def noted(*args):
         attempts.append(args)
         return begun(*args)
 
-    monkeypatch.setattr(capturing, "begun", counted)
+    monkeypatch.setattr(capturing, "begun", noted)
+    return attempts
+
+
+def test_an_attempt_finds_all_that_there_is_to_ask_for(monkeypatch):
+    """Both lists, the place that the loop assigns and the number that varies, each in the loop."""
+    attempts = _noted_attempts(monkeypatch)
     x, sorter, expected = np.linspace(0.0, 1.0, 20), Sorter(), Sorter()
     captured = capturing.capture(sorter.run, (x,), {})
     assert {str(each).partition(" ")[0] for each in captured.requests} == {"list", "self.steps"}
@@ -176,16 +181,36 @@ def made_and_taken_from(items, x):
 
 @pytest.mark.parametrize("program", [taken_from, made_and_taken_from])
 def test_objects_do_not_take_an_attempt_each(program, monkeypatch):
-    attempts = []
-    begun = capturing.begun
-
-    def counted(*args):
-        attempts.append(args)
-        return begun(*args)
-
-    monkeypatch.setattr(capturing, "begun", counted)
+    attempts = _noted_attempts(monkeypatch)
     x = np.arange(20.0)
     items, same = ([Item(k) for k in range(20)] for _ in range(2))
     assert fxc.compile(program, fullgraph=True)(items, x) == program(same, x)
     assert [each.count for each in items] == [each.count for each in same]
     assert len(attempts) < 9
+
+
+def with_keys_by_conditions(x):
+    known, more = {"n": 0}, {"n": 1}
+    if x[0] > 0:
+        more["m"] = 2
+    if x[1] > 0:
+        known["n"] = x[0]
+        more["n"] = x[1]
+    for v in x:
+        if v > 3:
+            known["large"] = v
+            known["n"] += 1
+    return known, more
+
+
+def test_dicts_that_are_opened_are_called_what_they_were(monkeypatch):
+    """What was asked for of one is so still: of all places, each is asked for once."""
+    attempts = _noted_attempts(monkeypatch)
+    x = np.arange(1.0, 7.0)
+    captured = capturing.capture(with_keys_by_conditions, (x,), {})
+    carried = {each.about for each in captured.requests if each.how is How.CARRIED}
+    assert carried == {"dict()['n']", "dict()['large']", "dict() 2['n']", "dict() 2['m']"}
+    assert len(attempts) <= 8
+    compiled = fxc.compile(with_keys_by_conditions, fullgraph=True)
+    for each in (x, -x, x[::-1].copy()):
+        assert compiled(each) == with_keys_by_conditions(each)

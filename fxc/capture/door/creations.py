@@ -10,7 +10,7 @@ from fxc.ir.records import mutable
 
 from ..lists.made_lists import MadeLists
 from ..lists.records import label_of
-from ..outside.containers import External
+from ..outside.containers import External, class_seen
 from ..outside.outside import Outside
 from ..session.refusing import OBJECTS_APART, How, Request, Respecialise, refuse
 from ..session.session import Session
@@ -60,7 +60,7 @@ class Creations:
         """Note an object, a dict or an iterator that the program makes here."""
         found = self._note(x)
         found.is_made, found.home = True, self._session.region
-        found.text = self._numbered(f"{class_of(x).__name__}()")
+        found.text = self._numbered(f"{class_seen(x).__name__}()")
 
     def is_made(self, x: object) -> bool:
         return self._of(x).is_made
