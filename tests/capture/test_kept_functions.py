@@ -64,3 +64,16 @@ def test_attributes_hold_functions_of_numpys() -> None:
     fxc.compile(Filter.__init__, fullgraph=True)(kept, 3)
     assert kept.inverse is np.linalg.inv
     assert np.array_equal(kept.inverse(kept.gain), np.eye(3) / 2)
+
+
+def test_an_inner_function_has_its_docstring() -> None:
+    def told(x):
+        def inner(y, **options):
+            """Of {}."""
+            return y * options["by"]
+
+        inner.__doc__ = inner.__doc__.format("x")
+        return inner(x, by=2), inner.__doc__
+
+    found, text = fxc.compile(told, fullgraph=True)(np.ones(3))
+    assert (found.tolist(), text) == ([2.0] * 3, "Of x.")

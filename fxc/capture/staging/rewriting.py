@@ -55,7 +55,8 @@ class Rewriter(Comprehensions):
         else:
             node.returns = None
             begin = [*flags_of_unset(node), *self._sharing(node), *self._keywords(node)]
-            node.body = begin + self._statements(node.body)
+            text = [] if ast.get_docstring(node, clean=False) is None else node.body[:1]
+            node.body = [*text, *begin, *self._statements(node.body[len(text) :])]
             self._flagged.pop()
         self._scopes.pop()
         return node
@@ -85,11 +86,9 @@ class Rewriter(Comprehensions):
             raise self._refuse(node, f"{node.name}, a function that is a global,")
         before, names = [], []
         for decorator in node.decorator_list:
-            name = f"__fxc_decorator{self._count}__"
-            self._count += 1
-            names.append(name)
-            value = self.visit(decorator)
-            before.append(at(decorator, ast.Assign([ast.Name(name, ast.Store())], value)))
+            names.append(self._fresh("decorator"))
+            value, target = self.visit(decorator), ast.Name(names[-1], ast.Store())
+            before.append(at(decorator, ast.Assign([target], value)))
         self._visit_defaults(node.args)
         made = self._inside(node)
         if not names:
