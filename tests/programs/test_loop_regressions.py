@@ -864,3 +864,23 @@ def test_an_array_keeps_its_layout_where_no_iteration_makes_another(program: Any
         x = np.diag(diagonal) + np.arange(9.0).reshape(3, 3) / 64
         assert not difference(run(program, (x.copy(),)), run(compiled, (x.copy(),)))
     assert compiled.cache_info().eager_calls == 0
+
+
+def _read_in_its_order(x: Any) -> Any:
+    now, other, total = x.T, x + 1, 0.0
+    for _ in range(int(x[1, 1])):
+        k = 0
+        while k < x[0, 0]:
+            k += 1
+            total += now.ravel("K")[1]
+        now, other = other, np.asfortranarray(now)
+    return now.copy("K"), total
+
+
+def test_an_inner_loop_begins_with_an_array_in_another_layout() -> None:
+    """It was taken for the array that the loop had begun with before, an internal error."""
+    compiled = fxc.compile(_read_in_its_order, fullgraph=True)
+    for diagonal in ([1.0, 1, 1], [3.0, 2, 1], [0.0, 2, 1]):
+        x = np.diag(diagonal) + np.arange(9.0).reshape(3, 3) / 64
+        assert not difference(run(_read_in_its_order, (x,)), run(compiled, (x,)))
+    assert compiled.cache_info().eager_calls == 0

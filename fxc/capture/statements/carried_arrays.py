@@ -59,11 +59,14 @@ class Held:
         return (*[FLAG] * len(self.flagged), *own)
 
     def is_alike(self, start: Value) -> bool:
-        """Whether the variable may also be ``start``: an array of the options' dtype and shape."""
+        """Whether the variable may also be ``start``: an array of the options' type."""
         kind = kind_of(start)
         known = map(kind_of, self.options)
         return all(
-            each.dtype == kind.dtype and same_shape(each.shape, kind.shape) for each in known
+            each.dtype == kind.dtype
+            and same_shape(each.shape, kind.shape)
+            and same_shape(each.strides, kind.strides)
+            for each in known
         )
 
     def begun_with(self, session: Session, start: Value) -> Held:
