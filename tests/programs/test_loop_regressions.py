@@ -884,3 +884,21 @@ def test_an_inner_loop_begins_with_an_array_in_another_layout() -> None:
         x = np.diag(diagonal) + np.arange(9.0).reshape(3, 3) / 64
         assert not difference(run(_read_in_its_order, (x,)), run(compiled, (x,)))
     assert compiled.cache_info().eager_calls == 0
+
+
+def _exchanged_in_two_layouts(x: Any, n: int) -> Any:
+    now, other, total = x.T, x + 1, 0.0
+    for _ in range(int(x[0, 0])):
+        for _ in range(n):
+            if x[0, 0] > 0:
+                other = np.ascontiguousarray(other)
+            else:
+                total += other.ravel("K")[1]
+        now, other = other, now.T
+    return now * 2, other.T, total
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_arrays_in_two_layouts_that_are_exchanged_are_refused() -> None:
+    with pytest.raises(CaptureError, match="FXC0026: other is one thing or another"):
+        fxc.compile(_exchanged_in_two_layouts, fullgraph=True)(np.eye(3), 2)
