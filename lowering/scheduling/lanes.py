@@ -21,7 +21,7 @@ from fxc.ir.symbols import computed_in, symbol
 
 from ..nests.accesses import Block, carried_through, rename, split_cost, whole_lines
 from ..nests.addressing import byte_offset, step_of
-from ..nests.buffers import Atom, Const
+from ..nests.buffers import Const
 from ..nests.extremes import extreme_of, without_position
 from ..nests.hoisting import hoist
 from ..nests.program import Program
@@ -318,14 +318,14 @@ def _fills_lines(
 
 def _is_block_move(program: Program, loop: Loop, inside: bool) -> bool:
     """Whether a loop only fills or copies consecutive elements, enough of them for a call."""
-    copies: dict[Atom, Atom] = {c.name: c.args[0] for c in loop.body if _is_copy(c)}
-    body = tuple(s for s in loop.body if not _is_copy(s))
-    if not 1 <= len(body) <= 2 or not isinstance(body[-1], Store):
+    buffers = program.buffers
+    if not (loop.body and isinstance(store := loop.body[-1], Store)) or has_gaps(store.dtype):
         return False
-    store, buffers = body[-1], program.buffers
-    if has_gaps(store.dtype):
+    copied = [each for each in loop.body if _is_copy(each) and each.name == store.value]
+    value = copied[0].args[0] if copied else store.value
+    body = tuple(each for each in loop.body if each not in copied)
+    if len(body) > 2:  # places that are computed among them
         return False
-    value = copies.get(store.value, store.value)
     for stmt in body:
         if isinstance(stmt, Load | Store):
             offset = byte_offset(buffers[stmt.buffer], stmt.index)
