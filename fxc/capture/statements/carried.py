@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
+from fxc.ops.metas.layout import is_c_ordered
 
 from ..forms.carrying import enter, pack
 from ..forms.form import Form, Union, types_of
@@ -16,8 +17,9 @@ from ..forms.variables import is_number, placeholder
 from ..regions.cells import is_flag
 from ..regions.given import give, refuse_kept
 from ..regions.recording import Recording
+from ..regions.structured import Variables
 from ..session.session import Session
-from ..values.operands import array_of, wrap
+from ..values.operands import array_of, kind_of, wrap
 from .carried_arrays import Held, Resized, held, resized
 from .views import CarriedView, CarriedWindow, Sliding, carried_view, carried_window
 
@@ -44,6 +46,7 @@ class Carried:
         self.lent: set[str] = set()  # what is carried and lists may show
         # What a list has taken over in this pass that has to be another array after an iteration.
         self.awaited: list[Value] = []
+        self.given: dict[str, Value] = {}  # what a copy in another layout is carried for
         self._known_gifts = frozenset[str]()  # at the start of this pass
         self.params: dict[str, list[Value]] = {}  # of this pass
         self.now: dict[str, Parts] = {}  # how each is carried in this pass
@@ -214,6 +217,26 @@ class Carried:
             return False
         self.ways[name] = found
         return True
+
+    def lay_out(
+        self, starts: Mapping[str, object], after: Mapping[str, object]
+    ) -> dict[str, Any] | None:
+        """Carry arrays that differ in their layout alone as copies in the layout that they have
+        after an iteration: nobody may write to them, or return them, as they may be what they were.
+        Gives the copies of the first ones; None if that cannot be.
+        """
+        copies, given = Variables(), dict[str, Value]()
+        for name, start in starts.items():
+            before, value = array_of(start), array_of(after[name])
+            if before is None or value is None or not self.is_pure(name) or name in self.given:
+                return None
+            given[name] = before
+            order = "C" if is_c_ordered(kind_of(value)) else "F"
+            copies[name] = wrap(self._session.record("copy", before, order=order))
+            if joint_form(copies[name], after[name]) is None:
+                return None
+        self.given |= given
+        return copies
 
     # -------------------------------------------------------- behind the loop
 

@@ -249,8 +249,9 @@ class LoopVariables(Statement):
         shown = arrays_of(seen) if array_of(seen) is None else carried.params[name][-1:]
         for one, other in product(shown, self._shown.get(name, ())):
             aliases.may_be_one(one, other)
-        if before is not None and carried.is_pure(name) and not self._is_ours(name, before):
-            aliases.may_be_one(carried.params[name][0], before)
+        given = carried.given.get(name, before)
+        if given is not None and carried.is_pure(name) and not self._is_ours(name, given):
+            aliases.may_be_one(carried.params[name][0], given)
         return seen
 
     def _is_ours(self, name: str, value: Value) -> bool:

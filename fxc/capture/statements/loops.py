@@ -182,6 +182,7 @@ class CapturedLoop(LoopVariables):
             (not self._differ_in_layout(unstable, after) and self._mix(unstable, after))
             or self._begins_apart()
             or self._mix(unstable, after)
+            or self._lay_out(unstable, after)
         ):
             raise self._kinds_differ(unstable, after)
         return False
@@ -291,6 +292,12 @@ class CapturedLoop(LoopVariables):
         return any(
             x is not None and y is not None and hold_alike(kind_of(x), kind_of(y)) for x, y in pairs
         )
+
+    def _lay_out(self, unstable: list[str], after: Variables) -> bool:
+        """Whether the arrays differ in their layout alone, and are carried as copies."""
+        copies = self.carried.lay_out({name: self.values[name] for name in unstable}, after)
+        self.values |= copies or {}
+        return copies is not None
 
     def _mix(self, unstable: list[str], after: Variables) -> bool:
         """Make what is Python's number first and NumPy's later carry a flag that tells."""

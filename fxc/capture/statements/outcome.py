@@ -112,7 +112,7 @@ class Outcome:
             if other == name or not self._carried.is_pure(other) or params[-1] is not value:
                 continue
             start = array_of(self._starts[other])
-            changes = not self._loop.stays.get(other)
+            changes = not self._loop.stays.get(other) and other not in self._carried.given
             # What is written is the parameter.
             is_read = params[-1] not in self._session.aliases.changed
             if start is not None and changes and is_read and self._loop.tells_first:
@@ -295,12 +295,14 @@ class Outcome:
                     loop.retry_from_second()
         if loop.runs:
             return found
-        before = array_of(self._starts[name])
+        before = self._carried.given.get(name, array_of(self._starts[name]))
         if before is None or behind is None or not self._carried.is_pure(name):
             return found
         ran = None if self._session.region or loop.stays.get(name) else loop.ran()
         if not isinstance(ran, Value) or before.type != behind.type:
             aliases.may_be_one(behind, before)
+            if isinstance(ran, Value) and name in self._carried.given and name in loop.behind:
+                self._session.record("try_demand", ran)  # else it has the layout that it had
             return found
         if BEHIND_LOOPS in self._session.requests:
             return wrap(either(self._session, ran, behind, before))
