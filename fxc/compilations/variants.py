@@ -187,8 +187,6 @@ class Variant:
         return self.calls + (0 if self.native is None else self.native.calls)
 
     def __post_init__(self) -> None:
-        epilogue = self.captured.epilogue
-        finish = None if epilogue is None else epilogue.finish
         if self.compilation.relations:
             guards = self.captured.guards.demanding(self.compilation.relations)
             self.captured = replace(self.captured, guards=guards)
@@ -196,14 +194,22 @@ class Variant:
         self.steps, self.traits = guards.size, _shared(traits)
         is_small = guards.size < _MANY_STEPS
         self.is_tried |= not trials.are_held() or (not traits.is_exact and is_small)
-        run, made = self.compilation.run, self.compilation.assembled
+        made = self.compilation.assembled
         if made is not None and traits.flags is not None:
             from fxc.native.flagged import watched
 
             self.watch = watched(self, traits.flags, made.plan.run, made.notice)
-            run = self.watch.served
-        self.call = guards.call(run, finish, self)
+        self.call_watched()
         self.often = 1 if trials.are_held() else self.when_often()
+
+    def call_watched(self) -> None:
+        """Let ``call`` run the code as the watch has it now; one that is verified stays so."""
+        if self.is_verified:
+            return
+        epilogue = self.captured.epilogue
+        run = self.compilation.run if self.watch is None else self.watch.served
+        finish = None if epilogue is None else epilogue.finish
+        self.call = self.captured.guards.call(run, finish, self)
 
 
 @lru_cache(256)

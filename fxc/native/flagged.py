@@ -17,6 +17,7 @@ from numpy._core import umath
 from fxc.ir.errors import Flagged
 from fxc.ir.flag_bits import DIVIDE, FLAG_KINDS, INVALID, OVERFLOW, UNDERFLOW
 from fxc.ir.records import frozen
+from fxc.ir.settings import config
 from fxc.runtime.notice import ERRSTATE, Notice
 
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 # Which flags native code has set is known where it ends (Note [Floating-point flags]). Which
 # operator at which line has set them, and how often, NumPy alone says: the call is replayed as
 # plain NumPy. That needs the inputs as they were.
-# - Most programs do not read what they overwrite; the replay overwrites it again.
+# - Most programs do not read what they overwrite; the replay overwrites it again. Not if NumPy
+#   raises first: as long as warnings or flags are errors, calls are strict, and all that they write
+#   is copied before. Native calls do not look for that: one that sets a flag under such settings is
+#   the last one that is not strict.
 # - Of one that does (``u += du``), what it updates is copied before the first ``YOUNG`` calls, and
 #   again for as many after each that sets flags; always, if a copy is little beside the work, and
 #   never, if it is large and more than that.
@@ -52,12 +56,14 @@ _NUMPYS: Mapping[int, int] = {1: DIVIDE, 2: OVERFLOW, 4: UNDERFLOW, 8: INVALID}
 class FlagFacts:
     """What counts of a compilation for floating-point flags.
 
-    ``updated`` are the numbers of the inputs that it reads and overwrites, ``size`` their bytes and
-    ``moved`` those that it moves, as far as is known. ``drawn`` are the inputs that are generators
-    whose states it does not keep.
+    ``updated`` are the numbers of the inputs that it reads and overwrites, ``overwritten`` those of
+    others that it writes. ``size`` are the bytes of the first ones and ``moved`` those that it
+    moves, as far as is known. ``drawn`` are the inputs that are generators whose states it does not
+    keep.
     """
 
     updated: tuple[int, ...]
+    overwritten: tuple[int, ...]
     size: int
     moved: int
     is_special: bool  # it has functions of ``scipy.special``
@@ -70,6 +76,8 @@ class Watched(Protocol):
 
     @property
     def captured(self) -> Captured: ...
+
+    def call_watched(self) -> None: ...
 
 
 # Calls under way, by watch and thread: those with copies, and the flags of those that call NumPy.
@@ -84,7 +92,7 @@ class Watch:
     """
 
     __slots__ = (
-        *("_always", "_facts", "_first", "_listens", "_variant", "_young"),
+        *("_always", "_facts", "_first", "_listens", "_strict", "_variant", "_young"),
         *("changed", "names", "runs"),
     )
 
@@ -96,6 +104,7 @@ class Watch:
         self._first = YOUNG if size <= max(moved, _LARGE) else 0
         self._young = self._first
         self._always = bool(facts.updated) and max(size * _LITTLE, _LONG) <= moved
+        self._strict = _is_strict() and bool(facts.updated or facts.overwritten)
         self._listens: object = None  # NumPy's errstate while NumPy is called
         self.changed: Callable[[Any], None] = _nothing  # its native calls are out of date
         self.names: dict[str, Any] = {}  # the function's global ones
@@ -103,7 +112,7 @@ class Watch:
     @property
     def copies(self) -> bool:
         """Whether inputs are copied before each call."""
-        return self._always or (bool(self._facts.updated) and self._young > 0)
+        return self._strict or self._always or (bool(self._facts.updated) and self._young > 0)
 
     @property
     def copies_left(self) -> int:
@@ -113,15 +122,17 @@ class Watch:
     @property
     def served(self) -> Callable[..., Any]:
         """``run``, or the code itself where nothing is ever copied."""
-        return self.run if self._facts.updated else self.runs
+        return self.run if self._strict or self._facts.updated else self.runs
 
     def run(self, *inputs: Any) -> Any:
         """Run the compiled code. Raises ``Flagged``, with the inputs as they were, if NumPy is to
         run the call.
         """
+        self._strict = self._strict and _is_strict()
         if not self.copies:
             return self.runs(*inputs)
-        arrays = [inputs[place] for place in self._facts.updated]
+        places = self._facts.overwritten if self._strict else ()
+        arrays = [inputs[place] for place in (*self._facts.updated, *places)]
         self._young -= 1
         saved = [array.copy() for array in arrays]
         call = id(self), get_ident()
@@ -172,7 +183,13 @@ class Watch:
         told = _told(flags)
         if not told and not (self._facts.is_special and _scipy_tells()):
             return False
-        if not self._facts.updated or call in _copying:
+        if call in _copying:
+            return True
+        if self._facts.overwritten and not self._strict and _is_strict():
+            self._strict = True
+            self._variant.call_watched()
+            self.changed(self._variant)
+        if not self._facts.updated:
             return True
         self.renew()
         self.changed(self._variant)
@@ -205,6 +222,18 @@ def watched(variant: Watched, facts: FlagFacts, run: Callable[..., Any], notice:
         watch.runs = restoring(run, facts.drawn)
     notice.watch = watch
     return watch
+
+
+def _is_strict() -> bool:
+    """Whether NumPy may raise an exception of a flag, by its settings or by Python's filters; or
+    calls are verified, which looks at what the call is left to NumPy with.
+    """
+    if config.verify or any(how in ("raise", "call") for how in np.geterr().values()):
+        return True
+    return any(
+        action == "error" and issubclass(RuntimeWarning, category)
+        for action, _, category, *_ in warnings.filters
+    )
 
 
 def _no_code(*inputs: object) -> Any:

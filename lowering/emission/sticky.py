@@ -150,13 +150,24 @@ def stay(f: FunctionText) -> None:
 
 def updated_inputs(program: Program) -> tuple[int, ...]:
     """The numbers of the inputs that a program both reads and writes."""
+    read, written = _used(program)
+    return tuple(i for i, name in enumerate(program.inputs) if name in read & written)
+
+
+def overwritten_inputs(program: Program) -> tuple[int, ...]:
+    """The numbers of the inputs that a program writes and does not read."""
+    read, written = _used(program)
+    return tuple(i for i, name in enumerate(program.inputs) if name in written - read)
+
+
+def _used(program: Program) -> tuple[set[str], set[str]]:
+    """The storages that are read, and those that are written."""
     read: set[str] = set()
     written: set[str] = set()
     for stmt in program.body:
         for access in accesses(program, stmt):
             (written if access.written else read).add(access.storage)
-    both = read & written
-    return tuple(i for i, name in enumerate(program.inputs) if name in both)
+    return read, written
 
 
 def clear(emitter: Emitter) -> None:

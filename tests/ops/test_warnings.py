@@ -542,6 +542,37 @@ def test_filters_of_warnings() -> None:
             assert outcome(compiled, (A, B), action) == expected, action
 
 
+OVERWRITES = ["out[...] = 3.0", "np.add(a, 1.0, out=out)", "out[1:] = a[1:] * 2"]
+
+
+@pytest.mark.parametrize("body", OVERWRITES)
+def test_what_is_overwritten_behind_a_warning_that_raises(body: str) -> None:
+    """NumPy raises before it writes: also where native code has served calls without."""
+    f = function(f"def f(a, out):\n    c = np.sqrt(a - 5)\n    {body}\n    return c\n")
+    fine, raises = (np.full(3, 9.0), np.zeros(3)), (np.full(3, 3.0), np.zeros(3))
+    for errors in ({}, {"invalid": "raise"}):
+        compiled = fxc.compile(f, fullgraph=True)
+        action = "ignore" if errors else "error"
+        with np.errstate(**errors):
+            for given in (fine, raises, fine, fine, raises, raises):
+                assert outcome(compiled, given, action) == outcome(f, given, action)
+
+
+def test_where_filters_make_errors_native_code_copies_from_then_on() -> None:
+    f = function("def f(a, out):\n    c = np.sqrt(a - 5)\n    out[...] = 3.0\n    return c\n")
+    compiled = fxc.compile(f, fullgraph=True)
+    fine, raises = (np.full(3, 9.0), np.zeros(3)), (np.full(3, 3.0), np.zeros(3))
+    for _ in range(50):
+        compiled(*copy.deepcopy(fine))
+    native = compiled.cache_info().native_calls
+    outcome(compiled, raises, "error")  # looks at the filters when the flag has been set
+    for given in (raises, fine, raises):
+        assert outcome(compiled, given, "error") == outcome(f, given, "error")
+    for _ in range(50):
+        compiled(*copy.deepcopy(fine))
+    assert compiled.cache_info().native_calls > native
+
+
 def test_where_warnings_are_ignored_native_code_serves() -> None:
     compiled = fxc.compile(function("def f(a, b):\n    return a / b\n"), fullgraph=True)
     for _ in range(20):
