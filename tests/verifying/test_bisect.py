@@ -86,7 +86,9 @@ def in_loops(name: str) -> Callable[[pytest.MonkeyPatch], None]:
             patch.setattr(lower, name, wrong(lower.build_loops, spoilt_loops))
             return
         steps = (
-            replace(each, schedule=wrong(each.schedule, spoilt_loops))
+            replace(
+                each, schedule=wrong(each.schedule, spoilt_loops), ops=()
+            )  # of this program, too
             if each.schedule.__name__ == name
             else each
             for each in lower._SCHEDULING
