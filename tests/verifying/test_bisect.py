@@ -85,10 +85,8 @@ def in_loops(name: str) -> Callable[[pytest.MonkeyPatch], None]:
         if name == "build_loops":
             patch.setattr(lower, name, wrong(lower.build_loops, spoilt_loops))
             return
-        steps = (
-            replace(
-                each, schedule=wrong(each.schedule, spoilt_loops), ops=()
-            )  # of this program, too
+        steps = (  # without ``ops``: it is a step of this program, too
+            replace(each, schedule=wrong(each.schedule, spoilt_loops), ops=())
             if each.schedule.__name__ == name
             else each
             for each in lower._SCHEDULING
