@@ -473,11 +473,20 @@ def test_ctrl_c_ends_a_loop(tmp_path: Path) -> None:
     import _thread
 
     loaded, _ = package(endless, np.zeros(3), folder=tmp_path / "p")
-    timer = threading.Timer(0.2, _thread.interrupt_main)
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        loaded(np.zeros(3))
-    timer.join()
+    ended = threading.Event()
+
+    def interrupt() -> None:  # again: one that comes while Python frees an object is lost
+        while not ended.wait(0.2):
+            _thread.interrupt_main()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            loaded(np.zeros(3))
+    finally:
+        ended.set()
+        thread.join()
     assert loaded(np.ones(3)) == 0
 
 
