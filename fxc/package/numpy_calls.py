@@ -81,9 +81,8 @@ class NumpyTable:
                 for array, result in zip(arrays, results, strict=True):
                     _store(array, result, entry["call"])
             except Exception as error:
-                self._raised[get_ident()] = error.with_traceback(
-                    None
-                )  # its frames have arrays that go away
+                # Without its frames, which have arrays that go away.
+                self._raised[get_ident()] = error.with_traceback(None)
                 return FAILED
             except BaseException as error:
                 self._raised[get_ident()] = error.with_traceback(None)
