@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
-from functools import partial
 from typing import TypeGuard
 
 import numpy as np
@@ -37,6 +36,7 @@ from ..nests.statements import (
 )
 
 _LONG = np.iinfo(np.int64)
+_LEVELS = 64  # of operations that are looked through
 
 Made = Mapping[str, Compute | Index]
 
@@ -48,7 +48,8 @@ def proven_places(program: Program) -> Program:
     """
     stmts = tuple(walk(program.body))
     made = _made(stmts)
-    proven = {each.name for each in made.values() if _is_place(each) and _is_inside(each, made)}
+    bounds = _Bounds(made)
+    proven = {each.name for each in made.values() if _is_place(each) and bounds.is_inside(each)}
     if not proven:
         return program
     read = Counter(atom for each in stmts for atom in atoms_read(each))
@@ -87,62 +88,53 @@ def _is_place(stmt: Stmt) -> TypeGuard[Compute]:
     return isinstance(stmt, Compute) and stmt.op in ("wrap_index", "out_of_bounds")
 
 
-def _is_inside(stmt: Compute, made: Made) -> bool:
-    """Whether an index counts from the front and is below the size."""
-    index, size = stmt.args[0], _number(stmt.args[1], made)
-    return size is not None and _at_least(index, 0, made) and _at_most(index, size - 1, made)
+class _Bounds:
+    """What is certain of integers, by how they are made. Each question is answered once."""
 
+    def __init__(self, made: Made) -> None:
+        self.made = made
+        self.known: dict[tuple[Atom, str, Dim], bool] = {}
 
-def _number(atom: Atom, made: Made) -> Dim | None:
-    """What a number is, if that is known in terms of sizes."""
-    if isinstance(atom, Const):
-        return int(atom.value)
-    found = made.get(atom)
-    return found.value if isinstance(found, Index) else None
+    def is_inside(self, place: Compute) -> bool:
+        """Whether an index counts from the front and is below the size."""
+        index, size = place.args[0], self.number(place.args[1])
+        return size is not None and self.holds(index, ">=", 0) and self.holds(index, "<=", size - 1)
 
+    def number(self, atom: Atom) -> Dim | None:
+        """The integer itself, where it is a constant or an expression in sizes and counters."""
+        if isinstance(atom, Const):
+            return int(atom.value)
+        found = self.made.get(atom)
+        return found.value if isinstance(found, Index) else None
 
-def _at_least(atom: Atom, low: Dim, made: Made) -> bool:
-    """Whether an integer is certain to be no less than that."""
-    number, stmt = _number(atom, made), made.get(str(atom))
-    if number is not None or not isinstance(stmt, Compute):
-        return number is not None and decide(number, ">=", low) is True
-    below = [partial(_at_least, each, low, made) for each in stmt.args]
-    match stmt.op:
-        case "maximum":
-            return any(each() for each in below)
-        case "minimum":
-            return all(each() for each in below)
-        case "remainder":
-            return _divisor(stmt) > 0 and decide(low, "<=", 0) is True
-        case "astype" if (limits := _limits(stmt)) is not None:
-            return decide(low, "<=", limits[0]) is True or below[0]()
-        case "add" if (term := _sum(stmt)) is not None:
-            one, more = term
-            fits = more <= 0 or _at_most(one, int(_LONG.max) - more, made)
-            return fits and _at_least(one, low - more, made)
-    return False
+    def holds(self, atom: Atom, relation: str, bound: Dim, levels: int = _LEVELS) -> bool:
+        """Whether ``atom >= bound``, or ``atom <= bound``, is certain."""
+        key = atom, relation, bound
+        if key not in self.known:
+            self.known[key] = levels > 0 and self._holds(atom, relation, bound, levels - 1)
+        return self.known[key]
 
-
-def _at_most(atom: Atom, high: Dim, made: Made) -> bool:
-    """Whether an integer is certain to be no more than that."""
-    number, stmt = _number(atom, made), made.get(str(atom))
-    if number is not None or not isinstance(stmt, Compute):
-        return number is not None and decide(number, "<=", high) is True
-    above = [partial(_at_most, each, high, made) for each in stmt.args]
-    match stmt.op:
-        case "minimum":
-            return any(each() for each in above)
-        case "maximum":
-            return all(each() for each in above)
-        case "remainder":
-            return _divisor(stmt) > 0 and decide(high, ">=", _divisor(stmt) - 1) is True
-        case "astype" if (limits := _limits(stmt)) is not None:
-            return decide(high, ">=", limits[1]) is True or above[0]()
-        case "add" if (term := _sum(stmt)) is not None:
-            one, more = term
-            fits = more >= 0 or _at_least(one, int(_LONG.min) - more, made)
-            return fits and _at_most(one, high - more, made)
-    return False
+    def _holds(self, atom: Atom, relation: str, bound: Dim, levels: int) -> bool:
+        number, stmt = self.number(atom), self.made.get(str(atom))
+        if number is not None or not isinstance(stmt, Compute):
+            return number is not None and decide(number, relation, bound) is True
+        is_low = relation == ">="
+        of_args = (self.holds(each, relation, bound, levels) for each in stmt.args)
+        match stmt.op:
+            case "maximum" | "minimum":
+                return any(of_args) if is_low == (stmt.op == "maximum") else all(of_args)
+            case "remainder" if (divisor := _divisor(stmt)) > 0:
+                return decide(0 if is_low else divisor - 1, relation, bound) is True
+            case "astype" if (limits := _limits(stmt)) is not None:
+                return decide(limits[not is_low], relation, bound) is True or next(of_args)
+            case "add" if (term := _sum(stmt)) is not None:
+                one, more = term
+                fits = more <= 0 if is_low else more >= 0
+                if not fits:  # it may wrap around
+                    end, other = (_LONG.max, "<=") if is_low else (_LONG.min, ">=")
+                    fits = self.holds(one, other, int(end) - more, levels)
+                return fits and self.holds(one, relation, bound - more, levels)
+        return False
 
 
 def _divisor(stmt: Compute) -> int:

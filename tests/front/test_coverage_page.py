@@ -24,7 +24,7 @@ _OF_NOTHING = {
     "frexp": {"dtype"},
     **{name: {"axis", "keepdims"} for name in ("matmul", "matvec", "vecmat")},
 }
-# What they give is no array, but a function or an iterator; ``resize`` is refused by NumPy itself
+# They give no array, but a function or an iterator, and NumPy itself refuses ``resize`` of an array
 # for an array that anything else refers to.
 _OTHERS = {"frompyfunc", "nested_iters", "resize"}
 

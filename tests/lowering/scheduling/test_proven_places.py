@@ -42,6 +42,15 @@ for i0 in 0:7
     )
 
 
+def test_what_is_used_often_is_asked_once() -> None:
+    """Each number is twice in the next one: two to the power of 25 ways lead to the first."""
+    steps = [f"t{n} = minimum(t{n - 1}, add(t{n - 1}, 1))" for n in range(11, 36)]
+    lines = "\n    ".join(["t10 = minimum(maximum(y[i0], 0), 9)", *steps, "t1 = minimum(t35, 9)"])
+    text = LOOK_UP.format(index="", dtype="int64").replace("t1 = \n", f"{lines}\n")
+    found = body(after(proven_places, parse_loops(text), np.arange(10.0), np.arange(7)))
+    assert "raise if" not in found
+
+
 @pytest.mark.parametrize(
     "index, dtype",
     [
