@@ -134,6 +134,11 @@ def lists(x):
     return out, np.array(out), sum(a * b for a, b in out)
 
 
+def length_of_array(x):
+    pairs = np.array([(i, i + 1) for i in range(len(x)) if x[i] > 0])
+    return len(pairs), np.zeros(len(pairs)), pairs.size
+
+
 def merged(x):
     out = []
     for v in x:
@@ -250,7 +255,7 @@ def listed_again(x):
     [
         *(replaced, exchanged, listed_again),
         *(trades, sold, texts, one_text, nones, bools_and_ints, widened, dicts, objects),
-        *(dataclasses, named, lists, merged, tree, stack, queue, by_key, by_keys),
+        *(dataclasses, named, lists, length_of_array, merged, tree, stack, queue, by_key, by_keys),
         *(tuples_in_order, two_loops),
     ],
     ids=lambda fn: fn.__name__,

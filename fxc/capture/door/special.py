@@ -27,7 +27,7 @@ from ..forms.options import is_open_int, record_of
 from ..forms.truths import flag_of
 from ..lists.list_room import WithLength
 from ..lists.traced_lists import TracedList
-from ..numbers.traced_int import int_dim, largest, smallest
+from ..numbers.traced_int import int_dim, largest, smallest, wrap_dim
 from ..outside import purity
 from ..outside.containers import External, ExternalMapping, class_seen, plain_key
 from ..regions.counted import Bounded, Counted, range_of
@@ -54,7 +54,7 @@ from ..statements.itertools_in_python import IN_PYTHON, accumulate, accumulate_i
 from ..statements.runs import runs_of
 from ..values.identity import Identity
 from ..values.objects import MISSING, has_by_class
-from ..values.operands import Traced, TracedValue, is_scalar, settled
+from ..values.operands import Traced, TracedValue, is_scalar, kind_of, settled
 from ..values.shadows import has_method, seen_class
 from .comparisons import frozen, hash_of
 from .containers import (
@@ -100,7 +100,7 @@ def _len(door: PlainCalls, x: Any) -> Any:
     if isinstance(x, Traced) and is_text(x):
         return x.of_each(len)  # type: ignore[attr-defined]
     if isinstance(x, TracedValue) and x._later is not None:
-        return x.size  # type: ignore[attr-defined]
+        return wrap_dim(kind_of(x._later.array).shape[0])
     if is_array(x) and x.ndim:
         return x.shape[0]
     if isinstance(x, Counted | Bounded) and x.once:
