@@ -302,6 +302,25 @@ def test_in_loops(fn: Callable[..., Any]) -> None:
     assert (info.variants, info.eager_calls) == (1, 0)
 
 
+def edges(i, x):
+    found, turned = {}, []
+    for a, b, c in i:
+        for pair in ((a, b), (b, c), (c, a)):
+            edge = tuple(sorted(pair))
+            found[edge] = found.get(edge, 0) + 1
+        turned.append(tuple(sorted((x[a], x[b], x[c]), reverse=True)))
+    return found, turned, sorted([(x[1], 0), (x[0], 1), (x[1], -1)]), sorted([x[1], x[0]])
+
+
+def test_a_few_are_put_in_order_by_compiled_code() -> None:
+    compiled = fxc.compile(edges, fullgraph=True)
+    i = np.array([[2, 0, 1], [1, 2, 3], [3, 1, 0], [2, 2, 1]])
+    for x in ([1.0, 3.0, 2.0, 2.0], [0.0, -0.0, 1.0, np.inf], [np.nan, 1.0, 1.0, 0.0]):
+        assert difference(run(edges, (i, np.array(x))), run(compiled, (i, np.array(x)))) == ""
+    assert compiled.cache_info().eager_calls == 1  # a NaN has no place among three
+    assert "sort" not in str(compiled.inspect(i, np.array([1.0, 3.0, 2.0, 2.0])).captured)
+
+
 def none_before_a_pair(x):
     first = second = None
     for i in range(len(x)):

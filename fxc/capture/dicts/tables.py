@@ -19,7 +19,7 @@ from ..forms.differing import differing_in, each_way
 from ..forms.form import Form, Number, are_numbers, types_of
 from ..forms.mixed import form_of_numbers, scalar_kinds
 from ..forms.options import graph_type, is_named, is_unknown_number
-from ..lists.list_parts import array_in_order, places_in_order
+from ..lists.list_parts import array_in_order, demand_numbers, places_in_order
 from ..lists.list_room import checked_place
 from ..lists.records import record_at
 from ..lists.traced_lists import TracedList
@@ -32,6 +32,7 @@ from ..outside.lists import ExternalList
 from ..session.alternatives import one_of
 from ..session.refusing import ROWS_BY_PYTHON, How, Request, Respecialise, refusal, refuse
 from ..session.session import current
+from ..values.above import chosen_of
 from ..values.limited import IN_PLACE, Limited, refuse_methods
 from ..values.operands import Traced, array_of, operand, taken_for, variable_of, wrap
 from .unknown_items import OneOfItems, item_by_key
@@ -63,6 +64,7 @@ array_of_items = import_later("fxc.capture.arrays.sequences", "array_of")
 # are no tables: see Note [Lists of counted length].
 
 _MOST_ARRAYS = 16
+_MOST_EXCHANGED = 4  # more are in order sooner by ``np.argsort``
 
 
 class Table:
@@ -145,6 +147,8 @@ def few_in_order(
     if found is None:
         return None
     form, columns = found
+    if len(items) <= _MOST_EXCHANGED and _columns(items) is not None:
+        return _exchanged(items, keys, columns, reverse)
     if keys is items and isinstance(form, Number):
         found = array_in_order(columns[0], reverse)
         return [item_of(form, [operand(found[place])]) for place in range(len(items))]
@@ -156,6 +160,25 @@ def few_in_order(
     columns = [column[places] for column in columns]
     rows = ([operand(column[place]) for column in columns] for place in range(len(items)))
     return [item_of(form, row) for row in rows]
+
+
+def _exchanged(
+    items: Sequence[object], keys: Sequence[object], columns: Sequence[Any], reverse: bool
+) -> list[Any]:
+    """The same of a few numbers: neighbours change places until all are in order."""
+    if len(keys) > 2:  # of two that are no numbers Python does the same
+        demand_numbers(columns)
+    door, rows = current().door, list(zip(items, keys, strict=True))
+    for last in range(len(rows) - 1, 0, -1):
+        for place in range(last):
+            one, other = rows[place : place + 2]
+            sooner, later = (one[1], other[1]) if reverse else (other[1], one[1])
+            test = door.compared("lt", sooner, later)
+            rows[place : place + 2] = (
+                tuple(chosen_of(door, test, x, y) for x, y in zip(*both, strict=True))
+                for both in ((other, one), (one, other))
+            )
+    return [item for item, _ in rows]
 
 
 def with_ranks(keys: Sequence[object]) -> Sequence[object]:

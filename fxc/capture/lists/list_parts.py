@@ -279,11 +279,16 @@ def _has_order(form: Form) -> bool:
     return isinstance(form, Number)
 
 
-def places_in_order(columns: list[TracedArray], reverse: bool) -> Any:
-    """The places of the rows of some columns of numbers in their order."""
+def demand_numbers(columns: Iterable[TracedArray]) -> None:
+    """Leave the graph if there is a NaN among them, which has no place in an order."""
     for column in columns:
         if column.dtype.kind == "f":
             demand(np.logical_not(np.isnan(column).any()))
+
+
+def places_in_order(columns: list[TracedArray], reverse: bool) -> Any:
+    """The places of the rows of some columns of numbers in their order."""
+    demand_numbers(columns)
     columns = [column[::-1] for column in columns] if reverse else columns
     if len(columns) == 1:
         found: Any = np.argsort(columns[0], kind="stable")
