@@ -29,6 +29,7 @@ SERVICES = Above(
     to_list=import_later("fxc.capture.lists.sized_lists", "to_list"),
     list_of=import_later("fxc.capture.lists.sized_lists", "list_of"),
     tuples_of=import_later("fxc.capture.lists.sized_lists", "tuples_of"),
+    arrays_of=import_later("fxc.capture.lists.sized_lists", "arrays_of"),
     rows_of=list_pools.rows_of,
     list_to_grow=list_to_grow,
 )

@@ -69,7 +69,7 @@ def _array(session: Session, x: object) -> Value:
     value, aliases = x._object, session.aliases
     root = aliases.root(value)
     unclear = {*aliases.twins, *aliases.given, *aliases.lent, *session.alternatives}
-    if not unclear.isdisjoint((value, root)):
+    if aliases.of_callers or not unclear.isdisjoint((value, root)):
         raise refuse(
             ARRAY_MEMORY,
             "a question about the memory of an array that is one or another, or is in a list,",

@@ -101,11 +101,17 @@ def overlaps_itself(x: np.ndarray) -> bool:
     return False
 
 
+def all_apart(arrays: Sequence[np.ndarray], other: np.ndarray) -> bool:
+    """Whether none of these lies where the other array does."""
+    return not any(np.may_share_memory(each, other) for each in arrays)
+
+
 # ------------------------------------------------------------------ lists of numbers as arrays
 # See Note [Lists of numbers].
 
 
 FEW_NUMBERS = 4  # items of a list that are read one by one in any case
+FEW_ARRAYS = 16  # the same of arrays
 _MOST_COLUMNS = 8
 _CODES: dict[type, tuple[str, np.dtype]] = {
     int: ("q", np.dtype(np.int64)),
@@ -168,12 +174,37 @@ class Ragged:
         return np.cumsum(counts) - counts, counts, _array(flat, self.kind)
 
 
-def form_of_items(items: Sequence[Any]) -> Numbers | Columns | Ragged | None:
+@frozen
+class Alike:
+    """Items that are arrays of this dtype, and of one shape of so many axes, in C order."""
+
+    dtype: np.dtype
+    rank: int
+    alike = 1
+
+    def arrays(self, items: Sequence[Any]) -> Arrays:
+        """A new array of them all; None if they are others, or few."""
+        if len(items) <= FEW_ARRAYS or set(map(type, items)) != {np.ndarray}:
+            return (None,)
+        shape = items[0].shape
+        if len(shape) != self.rank or not all(
+            x.dtype == self.dtype and x.shape == shape and x.flags.c_contiguous for x in items
+        ):
+            return (None,)
+        return (np.concatenate(items).reshape(len(items), *shape),)
+
+
+def form_of_items(items: Sequence[Any]) -> Numbers | Columns | Ragged | Alike | None:
     """What the items of a list are, if ``arrays`` takes them."""
     kinds = set(map(type, items)) if len(items) > FEW_NUMBERS else set()
     if len(kinds) != 1:
         return None
     (kind,) = kinds
+    if kind is np.ndarray:
+        first = items[0]
+        has_elements = first.dtype.kind in "biufc" and first.size > 1
+        made = Alike(first.dtype, first.ndim) if has_elements else None
+        return made if made is not None and made.arrays(items)[0] is not None else None
     if kind is list:
         flat = list(chain.from_iterable(items))
         found = _kind_of(flat) if len(flat) > 1 else None

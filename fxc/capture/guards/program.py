@@ -24,6 +24,7 @@ from fxc.ir.records import frozen
 from fxc.ops.epochs import Epoch
 
 from .facts import (
+    all_apart,
     apart,
     as_array,
     codes_of,
@@ -383,6 +384,7 @@ _NAMESPACE: dict[str, Any] = {
     "may_share": getattr(np.may_share_memory, "_implementation", np.may_share_memory),
     "apart": apart,
     "as_array": as_array,
+    "all_apart": all_apart,
     "of_other_files": of_other_files,
     "overlaps_itself": overlaps_itself,
     "has_aligned_fields": has_aligned_fields,

@@ -142,6 +142,16 @@ def tuples_of(columns: Sequence[TracedArray]) -> TracedList:
     return TracedList.sized(form, tuple(each._value for each in columns))
 
 
+def arrays_of(rows: TracedArray) -> TracedList:
+    """The list of the arrays of the caller's that the rows of this one are copies of."""
+    form = form_of_items([rows[0]], None)
+    assert form is not None
+    made = TracedList.sized(form, (rows._value,))
+    made.borrow(())
+    made.session.aliases.of_callers.append(made.keeper)
+    return made
+
+
 MOST_LISTED = 256
 
 

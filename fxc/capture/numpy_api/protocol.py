@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import NUMPY_CALL, NUMPY_OPTION, WARNS
+from fxc.ir.error_kinds import ARRAY_MEMORY, NUMPY_CALL, NUMPY_OPTION, WARNS
 from fxc.ir.errors import CaptureError, FxcError
 from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType
@@ -71,8 +71,9 @@ def _attempted(function: Any, args: Args, kwargs: Kwargs) -> Any:
     try:
         return _handled(function, args, kwargs)
     except CaptureError as error:
-        may_warn = error.kind is WARNS  # from another line than the program's
-        if type(error) is not CaptureError or may_warn or not only_computes(function):
+        # A warning would come from another line, and arrays of the graph lie in other memory.
+        tells = error.kind in (WARNS, ARRAY_MEMORY)
+        if type(error) is not CaptureError or tells or not only_computes(function):
             raise
         if kwargs.get("out") is None:
             return attempt(function, args, kwargs, error)

@@ -32,7 +32,7 @@ from ..guards.builder import GuardBuilder, flags_of
 from ..guards.facts import as_array, has_aligned_fields
 from ..guards.program import Fetch, Source
 from ..numbers.traced_int import TracedInt
-from ..session.refusing import How, refusal
+from ..session.refusing import How, Request, refusal
 from ..session.session import Session
 
 # See Note [Rooms with one door].
@@ -100,6 +100,8 @@ class Inputs:
         self.inputs: list[GraphInput] = []
         self.input_sources: list[Source] = []
         self.arrays = session.aliases.input_arrays
+        # Lists of arrays that are read as copies, and the requests not to.
+        self.stacked: list[tuple[Sequence[np.ndarray], Source, Request]] = []
         self.numbers: dict[Value, tuple[str, Any]] = {}  # inputs: in the guard program, and now
         self.with_flags: set[str] = set()  # variables of the guards, of arrays from outside
         self.symbols: dict[str, SymbolSource] = {}

@@ -9,7 +9,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import CHANGE_OUTSIDE
 
-from ..guards.facts import Columns, Numbers, Ragged, form_of_items
+from ..guards.facts import Alike, Columns, Numbers, Ragged, form_of_items
 from ..session.refusing import How, Request, Respecialise, refuse
 from ..values.above import above
 from ..values.objects import MISSING
@@ -25,7 +25,8 @@ from .containers import ExternalSequence, Held, give_reads, is_number, is_plain,
 # Of a list of tuples of numbers it makes an array for each place of the tuples; of a list of lists
 # of numbers, of any length, one of all numbers, and two that say where each list begins and ends:
 # these can be read as lists of a pool (Note [Pools of lists]), and as long as the program changes
-# no list from outside.
+# no list from outside. Of a list of many arrays that are alike it makes one with a row for each:
+# these are copies (Note [Given arrays]), so guards say that nothing that is written is one of them.
 # If the program cannot be captured so, it is captured again with the items one by one; so it is if
 # the program changes the list.
 
@@ -148,7 +149,7 @@ class ExternalList(ExternalSequence, list[Any]):
         """A new array of the items; None if that is left to Python."""
         if not self.is_of_numbers():
             return None
-        if type(self._form) is Numbers:
+        if type(self._form) in (Numbers, Alike):
             return self._inputs()[0].copy()
         return self.as_list().as_array()
 
@@ -165,12 +166,14 @@ class ExternalList(ExternalSequence, list[Any]):
                 part = outside.guards.fetch(f"{made.var}[{place}]", source.text)
                 beside = found[0] if 0 < place < form.alike else None
                 found.append(outside.array_of_list(items, part, held.name, beside))
+            if type(form) is Alike:
+                outside.stacked.append((held.real, source, self._to(How.BY_ITEMS)))
             self._numbers = found
         return self._numbers
 
     def is_of_numbers(self) -> bool:
         """Whether ``as_array`` gives an array."""
-        return type(self._known_form()) in (Numbers, Columns)
+        return type(self._known_form()) in (Numbers, Columns, Alike)
 
     def _known_form(self) -> Any:
         """What the items are, if the guard program makes arrays of them."""
@@ -200,6 +203,8 @@ class ExternalList(ExternalSequence, list[Any]):
             return above().rows_of(str(self._to(How.BY_ITEMS)), *self._inputs())
         if type(form) is Columns:
             return above().tuples_of(self._inputs())
+        if type(form) is Alike:
+            return above().arrays_of(self._inputs()[0])
         return above().list_of(self.as_array())
 
     # -------------------------------------------------------- changes

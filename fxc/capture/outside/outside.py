@@ -72,7 +72,7 @@ class Outside(Inputs):
 
     def forget(self) -> None:
         """Let go of what the caller has, at the end."""
-        for each in (self.known, self.shown, self.arrays, self.numbers):
+        for each in (self.known, self.shown, self.arrays, self.numbers, self.stacked):
             each.clear()
 
     def guard_distinct(self, a: object, b: object) -> None:

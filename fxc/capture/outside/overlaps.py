@@ -23,7 +23,8 @@ from fxc.ops.operators import ROUNDED
 from fxc.ops.table import TABLE
 
 from ..guards.builder import flags_of
-from ..guards.facts import apart, of_other_files, overlaps_itself
+from ..guards.facts import all_apart, apart, of_other_files, overlaps_itself
+from ..session.refusing import Respecialise
 from .outside import Outside
 
 # See Note [Rooms with one door].
@@ -88,6 +89,7 @@ def settle_overlaps(outside: Outside) -> Overlaps:
     written = [p for p in places if outside.inputs[p].value in outside.session.aliases.written]
     for place in written:
         _check_distinct(outside, place)
+    _check_stacked(outside, written)
     groups = {place: [place] for place in places}
     multiplied = _multiplied(outside, places)
     apart_pairs = []
@@ -109,6 +111,19 @@ def settle_overlaps(outside: Outside) -> Overlaps:
         if groups[place][0] == place and len(groups[place]) > 1:
             found.add(sorted(groups[place]))
     return Overlaps(tuple(found.nodes), found.parts, found.regions)
+
+
+def _check_stacked(outside: Outside, written: Sequence[int]) -> None:
+    """Rely on it that what is written is none of the arrays in lists that are read as copies."""
+    for arrays, source, by_items in outside.stacked:
+        for place in written:
+            if not all_apart(arrays, _array(outside, place)):
+                raise Respecialise(by_items)
+            other = outside.input_sources[place]
+            outside.guards.check(
+                f"all_apart({source.var}, {other.var})",
+                f"{other.text} is apart from the arrays of {source.text}",
+            )
 
 
 def _multiplied(outside: Outside, places: Sequence[int]) -> list[set[int]]:

@@ -1,16 +1,14 @@
 """Which arrays of a capture show the memory of others.
 
-Views and what they were made from, arrays that loops and branches may have made one, inputs that
-overlap: what a write to one of them makes wrong is refused.
+Arrays that loops and branches may have made one, and views of one array (``memory``): what a write
+to one of them makes wrong is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
-
-import numpy as np
 
 from fxc.ir.error_kinds import (
     COUNTED_LIST,
@@ -28,8 +26,8 @@ from fxc.ir.size_guards import guard
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import overlaps_itself
 
-from ..guards.facts import apart
 from .alternatives import may_be_same, options_of
+from .memory import Memory
 from .recorder import Alternative, OpenRegion, Recorder
 from .refusing import (
     BEHIND_LOOPS,
@@ -52,14 +50,12 @@ _ONE_OR_TWO = (
 )
 
 
-class Aliases:
-    """Which arrays of a capture show the memory of others, and what a write to one says of them."""
+class Aliases(Memory):
+    """Which arrays of a capture may be one, and what a write to one says of the others."""
 
     def __init__(self, session: Recorder) -> None:
-        self._session = session
-        # Views by the array they were made from, and the region that made an array, but for those
-        # of the outermost level.
-        self.bases: dict[Value, Value] = {}
+        super().__init__(session)
+        # The region that made an array, but for those of the outermost level.
         self.homes: dict[Value, int] = {}
         self.given_up: set[Value] = set()  # see ``_give_up``
         self.twins: dict[Value, dict[Value, None]] = {}  # may be one: ``may_be_one``
@@ -82,37 +78,13 @@ class Aliases:
         self.with_gaps: set[Value] = set()  # what foreign calls have given: nobody writes to them
         self.grown: set[Value] = set()  # what loops have made longer: nobody writes to them
         self.borrowers: list[Any] = []
+        self.of_callers: list[Any] = []  # with copies of any of the caller's arrays
         self.has_lent_views = False  # some of these hold views
         # When an array was last written, by its root: on the session's clock.
         self.written: dict[Value, int] = {}
         self.changed: dict[Value, int] = {}  # likewise, also by writes to inputs that overlap it
-        self.input_arrays: dict[Value, np.ndarray] = {}
-        self._apart: dict[frozenset[Value], bool] = {}  # pairs of them
         self.warned: set[Value] = set()  # see ``check_warned``
         self._relied_on: dict[Value, list[tuple[int, int]]] = {}  # see ``rely_on``
-
-    def root(self, value: Value) -> Value:
-        """The array whose memory ``value`` shows."""
-        while value in self.bases:
-            value = self.bases[value]
-        return value
-
-    def roots(self, value: Value) -> frozenset[Value]:
-        """The arrays whose memory ``value`` may show."""
-        return frozenset(map(self.root, options_of(self._session, value)))
-
-    def may_share_memory(self, left: Value, right: Value) -> bool:
-        """Whether two arrays may show parts of one."""
-        others = self.roots(right)
-        return any(not others.isdisjoint((x, *self.overlapping(x))) for x in self.roots(left))
-
-    def dynamic_indices(self, view: Value) -> Iterator[Value]:
-        """The scalars of the graph that say which part of an array a view shows."""
-        while view in self.bases:
-            call = self._session.made[view]
-            if call.name == "dynamic_select":
-                yield call.args[1]
-            view = self.bases[view]
 
     def before_write(
         self,
@@ -157,21 +129,6 @@ class Aliases:
                 )
             self.written[root] = self._session.now
             self.changed.update(dict.fromkeys(memory, self._session.now))
-
-    def overlapping(self, root: Value) -> list[Value]:
-        """Other inputs that have elements in common with an input in this call, which guards will
-        say if one of them is written. See Note [Overlapping inputs].
-        """
-        if root not in self.input_arrays:
-            return []
-        return [x for x in self.input_arrays if x is not root and not self._are_apart(root, x)]
-
-    def _are_apart(self, left: Value, right: Value) -> bool:
-        pair = frozenset((left, right))
-        if pair not in self._apart:
-            arrays = (self.input_arrays[left], self.input_arrays[right])
-            self._apart[pair] = apart(*arrays)
-        return self._apart[pair]
 
     def _give_up(self, root: Value, twins: Sequence[Value]) -> None:
         """Note that an array is written which these may be, by loops or branches that made them:
@@ -348,6 +305,7 @@ class Aliases:
         is_given = any(one is other for one, other in product(*kept)) or (
             any(kept) and any(map(self.is_lent, (*self.roots(left), *self.roots(right))))
         )
+        is_given |= bool(self.of_callers) and all(map(self._may_be_callers, (left, right)))
         may_be_one = not (mine.isdisjoint(others) and twins.isdisjoint(self.roots(right)))
         if may_be_one or may_be_same(self._session, left, right) or is_given or may_be_whole:
             raise self._refuse_twins(
@@ -355,6 +313,10 @@ class Aliases:
                 "'is' of arrays that are one or two by an 'if' on elements, or by the iterations "
                 "of a loop, cannot be captured",
             )
+
+    def _may_be_callers(self, value: Value) -> bool:
+        """Whether this may be an array of the caller's, or an item of a list of copies of them."""
+        return bool(self._keepers(value)) or not self.roots(value).isdisjoint(self.input_arrays)
 
     def no_longer_one(self, value: Value) -> None:
         """Forget what ``may_be_one`` has noted of an array, which is gone."""
@@ -369,8 +331,7 @@ class Aliases:
 
         Arrays from outside that are so are found by their guards, see ``overlaps``.
         """
-        value = target
-        while value in self.bases:
+        for value in self._views(target):
             kind = value.type
             if kind.dtype.kind != "b" and self.bases[value].type.dtype.kind == "b":
                 raise refuse(
@@ -385,16 +346,13 @@ class Aliases:
                     "a write to an array in which several elements share memory",
                     "write to a copy of it",
                 )
-            value = self.bases[value]
 
     def check_warned(self, value: Value, what: str) -> None:
         """Refuse ``what`` of a view by ``np.broadcast_arrays``: NumPy warns of it."""
-        while value in self.bases:
-            if value in self.warned:
-                raise refuse(
-                    WARNS,
-                    f"{what} of a view that np.broadcast_arrays or np.meshgrid made, of which "
-                    "NumPy warns,",
-                    "use a copy",
-                )
-            value = self.bases[value]
+        if not self.warned.isdisjoint(self._views(value)):
+            raise refuse(
+                WARNS,
+                f"{what} of a view that np.broadcast_arrays or np.meshgrid made, of which "
+                "NumPy warns,",
+                "use a copy",
+            )

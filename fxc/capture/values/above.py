@@ -44,6 +44,7 @@ class Above:
     to_list: Callable[[Any], object]  # ``x.tolist()``
     list_of: Callable[[Any], object]  # a new vector's items; None where Python makes the list
     tuples_of: Callable[[Sequence[Any]], object]  # whose items stand in vectors
+    arrays_of: Callable[[Any], object]  # whose items are the rows of an array, a copy
     rows_of: Callable[[str, Any, Any, Any], object]  # lists whose items stand in a vector
     list_to_grow: Callable[[], Any]  # empty, as if made where the program begins
 

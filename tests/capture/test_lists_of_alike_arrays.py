@@ -1,0 +1,169 @@
+"""Lists of many arrays that are alike as arguments: see Note [Lists of numbers]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def _arrays(count: int, size: int = 5, seed: int = 0) -> list[np.ndarray]:
+    draw = np.random.default_rng(seed).normal
+    return [draw(size=size) for _ in range(count)]
+
+
+def assembled(parts, places, y):
+    out = np.zeros((9, 9))
+    for e in range(len(places)):
+        part = parts[e]
+        for i, to in enumerate(places[e]):
+            for j, beside in enumerate(places[e]):
+                out[to, beside] += part[i] * part[j]
+    return out
+
+
+def pairs(parts, places, y):
+    nearest = np.inf
+    for i in range(len(parts)):
+        for j in range(i + 1, len(parts)):
+            nearest = min(nearest, np.linalg.norm(parts[i] - parts[j]))
+    return nearest, sum(np.dot(a, b) for a, b in pairwise(parts))
+
+
+def together(parts, places, y):
+    smooth = parts[0] * 1.0
+    for each in parts[1:]:
+        smooth = 0.5 * smooth + 0.5 * each
+    return smooth, np.array(parts), np.mean(parts, axis=0), [each * 2 for each in parts], len(parts)
+
+
+@pytest.mark.parametrize("program", [assembled, pairs, together])
+def test_one_compilation_serves_all_lengths(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    for count in (20, 40, 17, 300):
+        places = np.random.default_rng(count).integers(0, 9, size=(count, 4))
+        args = _arrays(count), places, None
+        assert difference(run(program, args), run(compiled, args)) == ""
+    assert compiled.cache_info().variants <= 2  # len(parts) is a constant in the first
+
+
+def an_item(parts, y):
+    return parts[2], parts[int(y[0])]
+
+
+def the_best(parts, y):
+    best = parts[0]
+    for each in parts:
+        if each.sum() > best.sum():
+            best = each
+    return best
+
+
+def changed(parts, y):
+    total = 0.0
+    for each in parts:
+        total += each.sum()
+        each += 1
+    return total
+
+
+def beside_a_write(parts, y):
+    total = 0.0
+    for each in parts:
+        y[0] += 1
+        total += each[0]
+    return total
+
+
+def told_apart(parts, y):
+    for place, each in enumerate(parts):
+        if each is y:
+            return place
+    return -1
+
+
+def told_from_others(parts, y):
+    return [a is b for a, b in zip(parts, parts[::-1])]  # noqa: B905
+
+
+def in_one_place(parts, y):
+    return [np.shares_memory(each, y) for each in parts]
+
+
+def grown(parts, y):
+    parts.append(y)
+    return sum(each.sum() for each in parts), parts
+
+
+def replaced(parts, y):
+    parts[3] = y * 2
+    return sum(each.max() for each in parts)
+
+
+def kept(parts, y):
+    return {place: each for place, each in enumerate(parts) if place % 2}, parts[::-1]
+
+
+def facts(parts, y):
+    return [(each.flags.writeable, each.strides, each.base is None) for each in parts]
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    "program",
+    [
+        *(an_item, the_best, changed, beside_a_write, told_apart, told_from_others, in_one_place),
+        *(grown, replaced, kept, facts),
+    ],
+)
+def test_items_are_the_caller_s_arrays(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program)
+    for is_item in (False, True, False, True):
+        for count in (20, 25, 3):  # the last are read item by item
+
+            def given(count: int = count, is_item: bool = is_item) -> Any:
+                parts = _arrays(count)
+                return parts, parts[1] if is_item else np.ones(5)
+
+            assert difference(run(program, given()), run(compiled, given())) == ""
+
+
+def total(parts, y):
+    found = np.zeros_like(parts[0])
+    for each in parts:
+        found += each
+    return found
+
+
+def test_arrays_that_are_not_alike() -> None:
+    compiled = fxc.compile(total)
+    half = _arrays(20)
+    half[4] = half[4].astype(np.float32)
+    long = _arrays(20)
+    long[7] = np.ones(1)
+    strided = [np.ones((5, 2))[:, 0] for _ in range(20)]
+    grid = [np.asfortranarray(np.arange(6.0).reshape(2, 3)) for _ in range(20)]
+    for parts in (_arrays(20), half, long, strided, grid, _arrays(20, 0), _arrays(20, 1), []):
+        assert difference(run(total, (parts, None)), run(compiled, (parts, None))) == ""
+
+
+def appended(x, y):
+    parts = [y]
+    for v in x:
+        if v > 0:
+            parts.append(y * v)
+    return [np.shares_memory(each, y) for each in parts]
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_questions_about_the_memory_of_items() -> None:
+    compiled = fxc.compile(appended)
+    for x in (np.array([1.0, -1.0, 2.0]), np.array([-1.0, 1.0, 1.0])):
+        args = x, np.ones(4)
+        assert difference(run(appended, args), run(compiled, args)) == ""
