@@ -11,6 +11,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterable
+from itertools import pairwise
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -358,5 +359,7 @@ def _asked_method(f: object) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
 
 _CAPTURE = os.path.join(OURS, "capture")
 # What takes up the items of what it is given, and nothing else of it.
-_OVER_ITEMS = frozenset({zip, enumerate, reversed, sum, any, all, min, max, sorted})
+_OVER_ITEMS = frozenset(
+    {zip, enumerate, reversed, map, iter, pairwise, sum, any, all, min, max, sorted}
+)
 _OF_ALL_ITEMS = frozenset({list, sorted, sum, min, max, set, dict, deque})
