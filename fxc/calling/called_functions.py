@@ -66,14 +66,6 @@ class Called(Serving[..., Any]):
 
     __slots__ = ()
 
-    @property
-    def may_save_much(self) -> bool:
-        """Whether Python may take several times as long, as far as is known."""
-        variants, split = self._state.variants, self._state.split
-        if any(each.all_calls > 1 and not each.is_measured for each in variants):
-            return True
-        return split is not None and any(part.may_save_much for part in split.parts.values())
-
     def _new_split(self, function: types.FunctionType) -> Split | None:
         return split_of(function, self._options, self)
 

@@ -103,6 +103,13 @@ class State:
         """Whether compilations were found to take longer than Python, and none to take less."""
         return bool(self.lost) and not any(variant.saves for variant in self.variants)
 
+    @property
+    def may_save_much(self) -> bool:
+        """Whether Python may take several times as long, as far as is known."""
+        if any(each.all_calls > 1 and not each.is_measured for each in self.variants):
+            return True
+        return self.split is not None and self.split.may_save_much
+
     def forget_trials(self) -> None:
         """Forget which calls have won or lost trials."""
         self.paying = self.losing = self.won = _NO_KEYS

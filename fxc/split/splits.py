@@ -160,7 +160,13 @@ class Split:
     @property
     def is_measured(self) -> bool:
         """Whether Python is known not to take many times as long as the driver."""
-        return not any(each.may_save_much for each in self.called)
+        called = (helpers[each]._state for each in list(self.calls) if each in helpers)
+        return not (self.may_save_much or any(each.may_save_much for each in called))
+
+    @property
+    def may_save_much(self) -> bool:
+        """Whether Python may take several times as long as its parts, as far as is known."""
+        return any(part.may_save_much for part in list(self.parts.values()))
 
     @property
     def is_entered_again(self) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import filterfalse
 
 from fxc.ir.graph import Graph
 from fxc.ir.symbols import Dim
@@ -64,7 +65,7 @@ def emit_module(
     segments = list(segments_of(program, module.plain))
     size, frame = _rooms(program, arena, len(segments))
     objects = tuple(param for param in program.params if is_object(param) and not module.plain)
-    packed = tuple(param for param in program.params if param not in objects)
+    packed = program.params if module.plain else tuple(filterfalse(is_object, program.params))
     given = Given(packed, objects, tuple(apart), symbols_of_inputs(graph))
     dims, user_loops = tuple(dims_of_buffers(program, arena.offsets)), loops_of(program)
     users = Counter(name for stmt in program.body for name in storages(program, (stmt,)))

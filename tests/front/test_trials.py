@@ -35,6 +35,7 @@ from fxc.compilations.trials import (
 )
 from fxc.compilations.turns import FOR_EVER, LONGEST, MORE, Handed, Pace, Tried, Ways, key_of
 from fxc.lowering.calling.guard_things import Untranslated
+from fxc.split.splits import helpers
 
 pytestmark = pytest.mark.usefixtures("as_users")
 
@@ -548,6 +549,30 @@ def test_long_drivers_are_tried_where_python_cannot_take_far_longer(
     (turn,) = compiled._state.turns.values()
     assert isinstance(turn, Tried)
     assert split.is_measured == (turn._trial.longest == math.inf)
+    assert split.is_measured
+    for part in split.parts.values():
+        part._trial = Trial(1e-5, 1.0, CALLS, 1)
+    assert split.is_measured == (not split.compiled)
+
+
+def test_what_a_function_that_calls_itself_may_save_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is its own helper, where it is refused in what it calls: a tree that is grown."""
+
+    def program(x: Any, seen: list[int]) -> Any:
+        y = x * 2 + 1
+        seen.append(id(y))
+        return y * y + x
+
+    compiled, x = fxc.compile(program), np.ones(3)
+    for _ in range(2):
+        compiled(x, [])
+    split: Any = compiled._state.split
+    monkeypatch.setitem(helpers, program, compiled)
+    split.calls.add(program)
+    for part in split.parts.values():
+        part._trial = Trial(1e-5, 2e-5, CALLS, CALLS)
     assert split.is_measured
     for part in split.parts.values():
         part._trial = Trial(1e-5, 1.0, CALLS, 1)

@@ -224,6 +224,8 @@ class PlainCalls(Staged):
 
 def _is_key(x: object) -> bool:
     """Whether a function that remembers knows an argument again at the next call."""
+    if type(x) is tuple:
+        return all(map(_is_key, x))
     return isinstance(x, type | ModuleType | FunctionType | np.dtype) or type(x) in _KEYS
 
 

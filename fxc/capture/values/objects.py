@@ -15,6 +15,7 @@ from types import (
     ModuleType,
     NoneType,
     SimpleNamespace,
+    UnionType,
     WrapperDescriptorType,
 )
 from typing import Any, TypeGuard
@@ -126,7 +127,7 @@ def is_plain_enum(kind: type) -> bool:
 # By these Python code gets at what an object holds. What these classes hold does not change; of
 # iterators see ``ItemAccess.iterated``, and functions of C are called.
 _OF_HOLDERS = ("__getitem__", "__iter__", "__contains__", "__len__")
-_UNCHANGING = (str, bytes, tuple, frozenset, range, Match, GenericAlias)
+_UNCHANGING = (str, bytes, tuple, frozenset, range, Match, GenericAlias, UnionType)
 
 
 def is_by_identity(value: object) -> bool:
