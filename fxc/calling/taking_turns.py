@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fxc.compilations import trials
-from fxc.compilations.decisions import SHARE, note_waste
+from fxc.compilations.decisions import SHARE, note_waste, types_of
 from fxc.compilations.trials import (
     BY_LITTLE,
     HANDING_ON,
@@ -262,16 +262,16 @@ class TakingTurns(Resting[P, R]):
         is_beaten = run is self.__fxc_original__ or (state.lost and not state.paying)
         if is_beaten and self._rests():
             return self._give_rest(state.wasted(key).seconds)
-        if self._is_driver_tried(key, run):
+        known = state.wasted(key)
+        calls = 0 if is_final else known.rest(state.served)
+        would_take_others = not calls and any(types_of(x.key) == key for x in state.variants)
+        if would_take_others or self._is_driver_tried(key, run):
             return 0
-        if is_final and key in state.paying:
+        if is_final:
+            calls = OFTEN if key in state.paying else FOR_EVER
             state.paying -= {key}  # the next trial
-            calls = OFTEN
-        elif is_final:
-            calls = FOR_EVER
-        else:
-            calls, seconds = (known := state.wasted(key)).rest(state.served), known.seconds
-            calls = int(left / seconds) if 0 < left < seconds * calls else calls
+        elif 0 < left < known.seconds * calls:
+            calls = int(left / known.seconds)
         if calls:
             self._give_turn(Handed(run, key, calls))
         return calls

@@ -316,6 +316,13 @@ def kinds_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
     return (tuple(map(_kind_of, args)), tuple((key, _kind_of(x)) for key, x in kwargs.items()))
 
 
+def types_of(kinds: Any) -> object:
+    """The types of arguments of these kinds, and the names of keywords: what takes one turn."""
+    positional, named = kinds
+    each = (*positional, *(kind for _, kind in named))
+    return tuple(x[0] if type(x) is tuple else x for x in each), tuple(name for name, _ in named)
+
+
 def _kind_of(value: Any, depth: int = 0) -> object:
     """The kind of one argument; attributes of the user's own objects are not read, and of large or
     nested containers no more than the types of the first items.

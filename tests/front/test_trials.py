@@ -579,6 +579,23 @@ def test_what_a_function_that_calls_itself_may_save_is_known(
     assert split.is_measured == (not split.compiled)
 
 
+def test_a_driver_for_one_kind_of_calls_is_not_tried_by_those_of_a_variant() -> None:
+    """A call with a wrong dtype is split: those that compiled code served remain its own."""
+
+    def program(x: Any) -> Any:
+        a, b = x.T
+        return 0.5 * abs(np.dot(a, np.roll(b, -1)) - np.dot(b, np.roll(a, -1)))
+
+    compiled, x = fxc.compile(program), np.linspace(0.0, 1.0, 60).reshape(30, 2) ** 2
+    while sum(each.all_calls for each in compiled._state.variants) < 10:
+        assert compiled(x) == program(x)
+    with pytest.raises(ValueError, match="itemsize"), pytest.warns(fxc.CaptureWarning):
+        compiled(x.astype("U8"))
+    assert compiled._state.split
+    turns = compiled._state.turns.values()
+    assert not any(isinstance(turn, Tried) and turn.ways.is_driver for turn in turns)
+
+
 def test_a_capture_of_a_patient_process_is_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decisions, "_LONGEST", 0.0)
     compiled = fxc.compile(lambda x: sum_of([x + k for k in range(120)]))
