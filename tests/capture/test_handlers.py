@@ -133,6 +133,29 @@ def test_what_a_frozen_dataclass_raises_is_handled():
     assert compiled.cache_info().eager_calls == 0
 
 
+class TooFew(ValueError):
+    pass
+
+
+def printing_what_is_raised(x):
+    try:
+        if len(x) < 4:
+            raise TooFew(f"{len(x)} rows", 4) if len(x) % 2 else KeyError("rows")
+    except (TooFew, KeyError) as error:
+        print("failed:", error, sep=" ")
+        return None
+    return x * 2
+
+
+def test_what_is_raised_is_printed(capsys):
+    compiled = fxc.compile(printing_what_is_raised, fullgraph=True)
+    for n in (2, 3, 4):
+        found, printed = compiled(np.ones(n)), capsys.readouterr().out
+        np.testing.assert_array_equal(found, printing_what_is_raised(np.ones(n)))
+        assert printed == capsys.readouterr().out
+    assert compiled.cache_info().eager_calls == 0
+
+
 @pytest.mark.parametrize("n", [3, 40])
 def test_jumps_of_handlers(n):
     compare(lambda: World(counts, [(np.eye(3), n), (np.eye(3) * 3, n)]))

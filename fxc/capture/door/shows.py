@@ -23,6 +23,7 @@ from ..outside.files import TracedFile
 from ..outside.outside import Outside
 from ..session.locations import are_ignored, is_users, runs_ours, user_frame
 from ..session.refusing import refuse
+from ..values.late import late
 from ..values.snapshots import snapshot
 from .formats import Formats
 
@@ -93,7 +94,8 @@ def show_print(door: Formats, *args: object, **kwargs: object) -> None:
     if file is not None and not isinstance(file, TracedFile):
         raise refuse(TEXT, "print to this kind of file")
     door.check_text(args)
-    show(door, "print", print, *map(door.as_text, args), **kwargs)
+    texts = [late(str, str, x) if isinstance(x, Exception) else door.as_text(x) for x in args]
+    show(door, "print", print, *texts, **kwargs)
 
 
 # ---------------------------------------------------------------- warnings
