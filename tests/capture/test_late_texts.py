@@ -299,6 +299,13 @@ def texts_of_bytes(x):
     return text, repr(b), f"{b}", str(b[:2], "latin-1"), str(f"{x[0]}"), b
 
 
+def joined_bytes(x):
+    y = (x * 10).astype(np.uint8) % 100
+    rows = [each.tobytes() for each in y.reshape(-1, 2)]
+    header = b"%d rows of %s: " % (len(rows), b"two")
+    return header + b"".join(rows), b"-".join([b"a", y.tobytes()]), b"%b!" % y.tobytes()
+
+
 def decoded_beyond_ascii(x):
     y = (x * 100).astype(np.uint8)
     try:
@@ -310,11 +317,17 @@ def decoded_beyond_ascii(x):
 
 
 def test_bytes_of_arrays() -> None:
-    for fn, eager in ((bytes_made, 0), (texts_of_bytes, 0), (decoded_beyond_ascii, 1)):
+    made = ((bytes_made, 0), (texts_of_bytes, 0), (joined_bytes, 0), (decoded_beyond_ascii, 1))
+    for fn, eager in made:
         compiled = fxc.compile(fn, fullgraph=True)
         for x in (np.linspace(0, 1, 8), np.linspace(0, 1.2, 10), np.linspace(0, 2.4, 12)):
             assert difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),))) == ""
         assert compiled.cache_info().eager_calls == eager
+
+
+def test_bytes_that_are_sought_are_refused() -> None:
+    with pytest.raises(fxc.CaptureError, match="bytes of an array that are looked at"):
+        fxc.compile(lambda x: x.tobytes() in b"abc", fullgraph=True)(np.zeros(2, np.uint8))
 
 
 def sets_from_outside(x, s):

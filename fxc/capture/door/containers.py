@@ -100,8 +100,8 @@ def _has_open_members(door: PlainCalls, owner: object, name: str, args: Args) ->
 # What follows gives NotImplemented where Python's own method does.
 
 
-def _join(door: PlainCalls, between: str, *args: object, **kwargs: object) -> Any:
-    if not between and len(args) == 1:
+def _join(door: PlainCalls, between: Any, *args: object, **kwargs: object) -> Any:
+    if between == "" and len(args) == 1:
         items = settled(args[0])
         if type(items) in (Counted, Bounded):
             (items,) = args = (list_of_items(door, items),)
@@ -110,7 +110,7 @@ def _join(door: PlainCalls, between: str, *args: object, **kwargs: object) -> An
             return found
     args = used_up(args)
     if is_unknown((args, kwargs)):
-        return late(str, str.join, between, *args, **kwargs)
+        return late(type(between), type(between).join, between, *args, **kwargs)
     return door.run_plain(between.join, args, kwargs)
 
 
@@ -171,7 +171,7 @@ def _update(door: PlainCalls, owner: dict[object, object], *args: object, **kwar
 
 
 _SPECIAL: dict[tuple[type, str], Callable[..., Any]] = {
-    (str, "join"): _join,
+    **{(kind, "join"): _join for kind in (str, bytes)},
     (str, "format"): _format,
     **{(str, each): _searched_text(each) for each in ("index", "find", "count")},
     **{(kind, each): _searched(each) for kind in (list, tuple) for each in ("index", "count")},

@@ -47,9 +47,9 @@ class Formats(Catching):
         return x
 
     def percent(self, text: object, given: object) -> Any:
-        """``text % given`` of a text that stands in the program."""
+        """``text % given`` of a text, or of bytes, that stand in the program."""
         self.check_text((given,))
-        return late(str, operator.mod, text, given)
+        return late(text.__class__, operator.mod, text, given)
 
     def check_text(self, parts: Iterable[object]) -> None:
         """Refuse objects whose text is where they lie in memory, or code that we do not see."""

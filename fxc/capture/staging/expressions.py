@@ -396,5 +396,5 @@ def _makes_list(node: ast.expr) -> bool:
 
 def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.JoinedStr) or (
-        isinstance(node, ast.Constant) and isinstance(node.value, str)
+        isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
     )

@@ -50,7 +50,7 @@ from ..regions.structured import recorded, recorded_each
 from ..session.exceptions import check_no_bug
 from ..session.refusing import refusal, refuse
 from ..session.session import current
-from ..values.late import known_text
+from ..values.late import known_text, of_this_call
 from ..values.maybe_set import UNBOUND
 from ..values.operands import (
     Traced,
@@ -117,8 +117,8 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
         return x.of_each(lambda text: contained(door, text, items))
     if isinstance(items, ExternalDict):
         return items.presence(x)
-    if type(items) is str:
-        return known_text(x) in items
+    if type(items) is str or (type(items) is bytes and isinstance(x, bytes)):
+        return of_this_call(known_text(x)) in items
     x = number_of(x)
     items = plain_list(_read(x, items))
     are_numbers = isinstance(graph_type(items), ArrayType)
