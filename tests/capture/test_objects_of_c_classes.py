@@ -151,6 +151,23 @@ def test_operators_of_named_tuples_are_captured() -> None:
     check(chooses, (np.arange(3.0),), (-np.arange(3.0),))
 
 
+FLOATS = np.float32 | np.float64
+
+
+def converts(x: Any, kind: Any = None) -> Any:
+    kind = np.float64 if kind is None else kind
+    if kind not in FLOATS.__args__:
+        raise TypeError(kind)
+    return x.astype(kind) * len(FLOATS.__args__) + isinstance(x[0], FLOATS)
+
+
+def test_a_union_of_classes_is_read() -> None:
+    x = np.arange(3.0)
+    check(converts, (x,), lasting=True)
+    check(converts, (x, np.float32), lasting=True)
+    check(lambda x, kinds: x.astype(kinds.__args__[0]), (x, np.int64 | np.bool_), lasting=True)
+
+
 def orders(x: Any) -> Any:
     return x + 1 if Ordered.LOW < Ordered.HIGH else x
 
