@@ -178,6 +178,30 @@ def test_a_function_that_remembers_classes_and_modules():
     check(lambda x: x * factor(type(x), np) + factor(int, np), (_x,), lasting=True)
 
 
+def test_a_function_that_remembers_tuples():
+    ran, factors = [], {"Linear": 2.0, "Cubic": 3.0}
+
+    @functools.cache
+    def checked(name, valid):
+        ran.append(name)
+        if name not in valid[0]:
+            raise ValueError(f"{name} is none of {valid}")
+        return name.lower()
+
+    def fn(x, name="Linear"):
+        return x * 2 if checked(name, (tuple(factors), (len(x), None))) == "linear" else x * 3
+
+    check(fn, (_x,), lasting=True)
+    check(fn, (_x, "Cubic"), lasting=True)
+    assert ran == ["Linear", "Cubic"]
+
+
+def test_a_function_that_remembers_no_tuple_of_an_array():
+    remembered = functools.cache(lambda given: len(given))
+    with pytest.raises(fxc.CaptureError, match=r"a call of .*lambda> cannot"):
+        fxc.compile(lambda x: x * remembered((x.sum(),)), fullgraph=True)(_x)
+
+
 def test_filters_of_scipys():
     """It asks functions that remember which library an array is of."""
 
