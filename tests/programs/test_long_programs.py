@@ -14,6 +14,7 @@ import fxc
 from fxc.capture import capture as capturing
 from fxc.capture.session.session import MOST_NODES, Session
 from fxc.ir.errors import CaptureError
+from fxc.lowering.nests.program import Param
 from tests.outcomes import difference, run
 
 X = np.random.default_rng(0).normal(size=30) * 3
@@ -100,6 +101,20 @@ def test_all_attempts_together_have_a_limit(program: Any, monkeypatch: pytest.Mo
     with pytest.raises(CaptureError):
         fxc.compile(program, fullgraph=True)(X)
     assert recorded[0] < MOST_NODES * 1.1
+
+
+def test_numbers_of_a_long_tuple_are_not_compared_with_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A table of some thousands of numbers took minutes to compile."""
+    compared, values = [], tuple(map(float, range(2, 302)))
+    equal = Param.__eq__
+    monkeypatch.setattr(Param, "__eq__", lambda a, b: compared.append(a) or equal(a, b))
+    compiled = fxc.compile(lambda x, values: (x * 2, values), fullgraph=True)
+    found, given = compiled(X, values)
+    assert np.array_equal(found, X * 2)
+    assert given == values
+    assert len(compared) < len(values)
 
 
 def cooling(start, end, factor):
