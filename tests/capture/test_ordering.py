@@ -469,6 +469,23 @@ def best_by_texts(x):
     )
 
 
+def sorted_by_what_is_known(x):
+    by_place = {place: v for v, place in zip(x, (2, 0.5, True, -1), strict=True)}
+    rows = [("b", 2, x[:2]), ("a", 2, x[1:]), ("b", 1, x)]
+    rows.sort(reverse=True)
+    return sorted(by_place.items()), rows, sorted(PLACES.items(), key=lambda item: (*item, x[0]))
+
+
+def test_what_follows_known_items_that_differ_is_not_looked_at() -> None:
+    """The order of a dict's items is that of its keys: there is nothing to compute."""
+    compiled = fxc.compile(sorted_by_what_is_known, fullgraph=True)
+    for x in ([3.0, 1.0, 2.0, 1.0], [1.0, np.nan, 2.0, np.nan]):
+        given = (np.array(x),)
+        assert difference(run(sorted_by_what_is_known, given), run(compiled, given)) == ""
+    assert "lexsort" not in str(compiled.inspect(*given).captured)
+    assert compiled.cache_info().eager_calls == 0
+
+
 @pytest.mark.parametrize("program", [sorted_by_texts, best_by_texts])
 def test_texts_beside_numbers(program: Callable[..., Any]) -> None:
     """Texts that are known stand for their places among the others."""

@@ -26,7 +26,7 @@ from ..lists.traced_lists import TracedList
 from ..numbers.python_numbers import to_int
 from ..numbers.traced_int import int_dim, scalar_of_int
 from ..numbers.varying import place_in_bounds
-from ..outside.containers import External
+from ..outside.containers import External, is_plain
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..session.alternatives import one_of
@@ -179,6 +179,19 @@ def _exchanged(
                 for both in ((other, one), (one, other))
             )
     return [item for item, _ in rows]
+
+
+def deciding(keys: Sequence[object]) -> Sequence[object]:
+    """The beginnings of tuples, where these are known and differ: the rest decides nothing."""
+    rows = [x for x in keys if type(x) is tuple]
+    if len(rows) == len(keys):
+        for size, column in enumerate(zip(*rows, strict=False), 1):
+            if not is_plain(column):
+                break
+            firsts = [row[:size] for row in rows]
+            if len({*firsts}) == len(rows):
+                return firsts
+    return keys
 
 
 def with_ranks(keys: Sequence[object]) -> Sequence[object]:

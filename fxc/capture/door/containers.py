@@ -12,7 +12,7 @@ import numpy as np
 from fxc.ir.symbols import counted_in
 
 from ..arrays.creation import is_array
-from ..dicts.tables import KeyedTable, few_in_order, with_ranks
+from ..dicts.tables import KeyedTable, deciding, few_in_order, with_ranks
 from ..dicts.traced_dicts import Keyed, any_order
 from ..dicts.traced_sets import made_of
 from ..dicts.unknown_keys import is_text, is_unknown_key
@@ -307,7 +307,7 @@ def sorted_of(door: PlainCalls, *args: Any, key: Any = None, reverse: object = F
 def _few_sorted(door: PlainCalls, items: list[Any], key: object, reverse: bool) -> list[Any]:
     """``sorted`` of a list that Python knows."""
     keys = [x if key is None else door.call(key, x) for x in items]
-    keys = [door.as_tuple(x) if is_compared(x) else x for x in keys]
+    keys = deciding([door.as_tuple(x) if is_compared(x) else x for x in keys])
     is_open = len(items) > 1 and has_traced(keys)
     found = few_in_order(items, with_ranks(keys), reverse) if is_open else None
     if found is None:
