@@ -548,3 +548,11 @@ def test_looking_for_what_has_changed_gives_no_dict_a_key(program):
             given = {"xs": table} if program is _chosen_held else table
             assert compiled(np.zeros(1), given)[0] == (table["k"] if table is not found else 0)
     assert not found
+
+
+def test_a_class_in_place_of_an_array():
+    """A class of numbers has a ``shape`` of its own, which is no tuple."""
+    compiled = fxc.compile(lambda x, scale: x * 2 if scale is float else scale, fullgraph=True)
+    for scale in (array(3), np.float64, array(4), np.float64, float):
+        found, expected = compiled(array(4), scale), scale if scale is not float else array(4) * 2
+        assert found is expected or np.array_equal(found, expected)

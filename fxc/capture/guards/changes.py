@@ -30,10 +30,13 @@ def changed_labels(facts: Iterable[Fact], namespace: dict[str, Any]) -> Iterator
     for check in _failing(facts, namespace):
         if not check.label:
             continue
-        yield check.label
-        if check.array is not None and check.part:
-            now = eval(check.part.partition(" ==")[0], namespace)
-            for axis, (size, other) in enumerate(zip(check.array.shape, now, strict=False)):
+        if check.array is None or not check.part:
+            yield check.label
+            continue
+        now = eval(check.part.partition(".")[0], namespace)
+        if isinstance(now, np.ndarray):  # a class has a shape, too: np.float64
+            yield check.label
+            for axis, (size, other) in enumerate(zip(check.array.shape, now.shape, strict=False)):
                 if size != other:
                     yield f"{check.label}.{axis}"
 
