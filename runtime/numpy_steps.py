@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from fxc.ir.objects import HELD_ONCE, OWN_ARRAY, OWN_DATA
+from typing import TYPE_CHECKING
 
 from .recipe import NumpyStep, SlotArg
+from .taking import Taken, Wanted
 
 if TYPE_CHECKING:
     from .plan_writer import PlanWriter
-
-_PYTHONS = {"b": bool, "i": int, "f": float, "c": complex}
 
 
 def call_numpy(writer: PlanWriter, step: NumpyStep) -> None:
@@ -29,17 +21,18 @@ def call_numpy(writer: PlanWriter, step: NumpyStep) -> None:
         case (single,) if single in writer.given:
             writer.slot_names[single] = writer.new_name()
             writer.add(f"{writer.slot_names[single]} = {kernel}({given})")
-        case (single,) if step.size is None and single in writer.perhaps_given:
-            _take(writer, single, f"{kernel}({given})", step.args)
         case outs if step.into:
             slots = ", ".join(writer.exact(writer.slots[out]) for out in outs)
             slots = slots if len(outs) == 1 else f"({slots})"
             writer.add(f"{kernel}({given}, out={slots})")
-        case (single,) if single in writer.numbers:
-            _hold(writer, single, f"{kernel}({given})")
+        case (single,) if step.size is None and _wanted(writer, single).kind != "any":
+            name, wanted = writer.new_name(), _wanted(writer, single)
+            writer.slot_names[single] = name
+            writer.add(f"{name} = {kernel}({given})")
+            _take(writer, Taken((wanted,), is_single=True), name, name, step)
         case (single,) if step.size is None:
             writer.add(f"{writer.exact(writer.slots[single])}[...] = {kernel}({given})")
-        case outs:
+        case _:
             writer.add(f"parts = {kernel}({given})")
             if step.size is not None:
                 symbol, slot = step.size
@@ -47,77 +40,44 @@ def call_numpy(writer: PlanWriter, step: NumpyStep) -> None:
                 writer.add(f"{writer.symbols[symbol]} = len(parts[0])")
                 if slot not in writer.unread:
                     writer.add(f"{writer.slot_names[slot]}[...] = {writer.symbols[symbol]}")
-            for place, out in enumerate(outs):
-                if out in writer.unread:
-                    continue
-                if out in writer.given:
-                    writer.slot_names[out] = writer.new_name()
-                    writer.add(f"{writer.slot_names[out]} = parts[{place}]")
-                elif out in writer.perhaps_given:
-                    _take(writer, out, f"parts[{place}]", step.args)
-                elif out in writer.numbers:
-                    _hold(writer, out, f"parts[{place}]")
-                else:
-                    writer.add(f"{writer.exact(writer.slots[out])}[...] = parts[{place}]")
+            _take_apart(writer, step)
 
 
-def _take(writer: PlanWriter, out: str, found: str, args: Sequence[object]) -> None:
-    """Take an array that NumPy has made, or a copy where it is not one of its own."""
-    name = writer.slot_names[out] = writer.new_name()
-    dtype = writer.constant("dtype", writer.slots[out].dtype)
-    writer.constants["own_array"] = own_array
-    given = [writer.slot_names[arg.name] for arg in args if isinstance(arg, SlotArg)]
-    is_given = " or ".join(f"{name} is {each}" for each in dict.fromkeys(given)) or "False"
-    writer.add(f"{name} = {found}")
-    own = f"{name}.flags.num & {OWN_ARRAY} == {OWN_ARRAY}"
-    writer.add(f"if not ({own}) or {name}.dtype is not {dtype} or {is_given}:")
-    writer.add(f"    {name} = own_array({name}, {dtype}, {is_given})")
+def _take_apart(writer: PlanWriter, step: NumpyStep) -> None:
+    """Give the results in ``parts`` names, or copy them into arrays."""
+    wanted = tuple(_wanted(writer, out) for out in step.outs)
+    names, stored = list[str](), dict[str, str]()
+    for out, each in zip(step.outs, wanted, strict=True):
+        if each.kind == "none":
+            continue
+        names.append(writer.new_name())
+        if each.kind != "any" or out in writer.given:
+            writer.slot_names[out] = names[-1]
+        else:
+            stored[out] = names[-1]
+    if all(each.kind == "any" for each in wanted):
+        writer.add(f"[{', '.join(names)}] = parts")
+    elif names:
+        _take(writer, Taken(wanted, is_single=False), ", ".join(names), "parts", step)
+    for out, name in stored.items():
+        writer.add(f"{writer.exact(writer.slots[out])}[...] = {name}")
 
 
-def own_array(found: np.ndarray, dtype: np.dtype, is_given: bool) -> np.ndarray:
-    """An array in C order that nobody else knows: a view of memory that is its own, or a copy."""
-    base = found.base
-    if (
-        type(base) is np.ndarray
-        and base.flags.num & OWN_DATA
-        and sys.getrefcount(base) == HELD_ONCE
-        and base.nbytes == found.nbytes
-        and found.flags.carray
-        and found.dtype is dtype
-        and not is_given
-    ):
-        return found
-    return np.array(found, dtype, order="C")
+def _wanted(writer: PlanWriter, out: str) -> Wanted:
+    """What becomes of a result."""
+    if out in writer.unread:
+        return Wanted("none")
+    if out in writer.given:
+        return Wanted("any")
+    dtype = writer.slots[out].dtype
+    if out in writer.perhaps_given:
+        return Wanted("array", dtype)
+    if out in writer.numbers:
+        return Wanted("python" if writer.numbers[out] else "scalar", dtype)
+    return Wanted("any")
 
 
-def _hold(writer: PlanWriter, out: str, found: str) -> None:
-    """Keep a number that NumPy gives as it is, of the type that it is read as."""
-    name = writer.slot_names[out] = writer.new_name()
-    dtype, weak = writer.slots[out].dtype, writer.numbers[out]
-    kind = writer.constant("kind", _number_type(dtype, weak))
-    writer.add(f"{name} = {found}")
-    writer.add(f"if not ({_is_settled(name, dtype, weak, kind)}):")
-    settle = writer.constant("settle", partial(settled, dtype, weak))
-    writer.add(f"    {name} = {settle}({name})")
-
-
-def _is_settled(name: str, dtype: np.dtype, weak: bool, kind: str) -> str:
-    """What holds of a number that is already one of that dtype; ``kind`` names ``_number_type``."""
-    is_long = f" and {-(2**63)} <= {name} < {2**63}" if weak and dtype.kind == "i" else ""
-    return f"type({name}) is {kind}{is_long}"
-
-
-def _number_type(dtype: np.dtype, weak: bool) -> type | None:
-    """The type of NumPy's numbers of that dtype, or of Python's if they are ``weak``; None if it
-    does not say all: dates have units.
-    """
-    if weak:
-        return _PYTHONS.get(dtype.kind)
-    return dtype.type if dtype.kind in "biufc" else None
-
-
-def settled(dtype: np.dtype, weak: bool, found: object) -> Any:
-    """The number of that dtype that another one, or an array without axes, is."""
-    slot = np.empty((), dtype)
-    slot[...] = found
-    return slot.item() if weak else slot[()]
+def _take(writer: PlanWriter, taken: Taken, names: str, found: str, step: NumpyStep) -> None:
+    given = [writer.slot_names[arg.name] for arg in step.args if isinstance(arg, SlotArg)]
+    operands = ", ".join([found, *dict.fromkeys(given)])
+    writer.add(f"{names} = {writer.constant('take', taken)}({operands})")

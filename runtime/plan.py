@@ -41,7 +41,8 @@ class Plan:
         cls, code: CodeType, source: str, constants: Mapping[str, Any], sites: Mapping[int, Site]
     ) -> Plan:
         """The plan whose source is compiled already."""
-        return cls(function_of(code, constants), source, sites, code, constants)
+        ready = {name: _ready(value) for name, value in constants.items()}
+        return cls(function_of(code, ready), source, sites, code, constants)
 
     def raised_at(self, error: BaseException) -> Site | None:
         """The operator that NumPy was called for when it raised an exception."""
@@ -51,6 +52,12 @@ class Plan:
                 found = self.sites.get(at.tb_lineno)
             at = at.tb_next
         return found
+
+
+def _ready(value: Any) -> Any:
+    """A constant, or the native code that does the same."""
+    native = getattr(type(value), "__fxc_native__", None)
+    return value if native is None else native(value)
 
 
 def make_plan(recipe: Recipe) -> Plan:

@@ -21,8 +21,12 @@ ARRAY_BASE = HEADER + 32
 ARRAY_DTYPE = HEADER + 40
 ARRAY_FLAGS = HEADER + 48
 ARRAY_WEAK_REFERENCES = HEADER + 56
+DTYPE_METADATA = HEADER + 40  # of a dtype of NumPy 2
 SCALAR_VALUE = HEADER  # of NumPy's scalars, and of Python's floats and complex numbers
 BYTES_DATA = bytes.__basicsize__ - 1  # the first byte itself
+SEQUENCE_SIZE = HEADER  # of a tuple or list
+TUPLE_ITEMS = tuple.__basicsize__  # the first item itself
+LIST_ITEMS = HEADER + 8  # a pointer to the first item
 TYPE_SIZE = HEADER + 16  # of a type's objects; see Note [Vectorcall]
 TYPE_VECTORCALL = HEADER + 40  # where, from an object's start, the function for its calls is
 TYPE_FLAGS = HEADER + 152
@@ -32,6 +36,7 @@ C_ORDER = 0x1
 C_ARRAY = C_ORDER | 0x100 | 0x400  # also aligned, and writeable
 OWN_ARRAY = OWN_DATA | C_ARRAY
 HAS_VECTORCALL, IS_BASE, IS_METHOD = 1 << 11, 1 << 10, 1 << 17  # flags of types
+IS_TUPLE = 1 << 26
 
 _pointer_at = ctypes.c_void_p.from_address
 _size_at = ctypes.c_ssize_t.from_address
@@ -99,6 +104,29 @@ def objects_are_as_known() -> bool:
             == np.asarray(number).tobytes()
             for number in numbers
         )
+    )
+
+
+@cache
+def results_are_as_known() -> bool:
+    """Whether objects that a call has given are what the offsets above say."""
+    listed, several = [_size_at], (_size_at, _size_at)
+    array = np.empty((2, 3))
+    view = array[1:]
+    told = np.dtype(float, metadata={"told": 1})
+    return (
+        objects_are_as_known()
+        and types_are_as_known()
+        and references_are_as_known()
+        and _size_at(id(listed) + SEQUENCE_SIZE).value == 1
+        and _size_at(id(several) + SEQUENCE_SIZE).value == 2
+        and _pointer_at(_pointer_at(id(listed) + LIST_ITEMS).value or 0).value == id(_size_at)
+        and _pointer_at(id(several) + TUPLE_ITEMS + 8).value == id(_size_at)
+        and bool(tuple.__flags__ & IS_TUPLE > list.__flags__ & IS_TUPLE)
+        and bool(_pointer_at(id(told) + DTYPE_METADATA).value)
+        and not _pointer_at(id(np.dtype(float)) + DTYPE_METADATA).value
+        and _pointer_at(id(view) + ARRAY_BASE).value == id(array)
+        and _size_at(_pointer_at(id(view) + ARRAY_STRIDES).value or 0).value == array.strides[0]
     )
 
 

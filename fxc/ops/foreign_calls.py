@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from types import BuiltinFunctionType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
 from fxc.ir.errors import WouldRaise
 from fxc.ir.graph import Literal
-from fxc.ir.objects import C_ARRAY, C_ORDER, HELD_ONCE, OWN_ARRAY, OWN_DATA
+from fxc.ir.later import import_later
+from fxc.ir.objects import C_ARRAY
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, Type
 
-from .foreign_results import Container, Result
+from .foreign_results import Container, Result, Unlearnable, is_like, parts_into, share_memory
 from .foreign_ufuncs import is_numpys_ufunc
 from .library import plain
 from .operators import Operator, Row, Tag, row
 from .table import TABLE
+
+if TYPE_CHECKING:
+    from fxc.ir.taking import Looks
+
+# See Note [Rooms with one door].
+new_looks = import_later("fxc.ir.taking", "Looks")
+taker = import_later("fxc.ir.taking", "taker")
 
 # Note [Foreign calls]
 # A function of SciPy's is called as it is, from inside the graph. Nobody says what it gives: that
@@ -104,6 +110,38 @@ class ForeignCall:
         self.holds = False
         return WouldRaise(f"{self.__name__} gives something else than for samples")
 
+    def compared(self, found: object, *operands: Any) -> Any:
+        """The results of the operator in what the function gives, compared with what was learnt. No
+        array shares memory with an operand or with another one.
+        """
+        parts: list[Any] = []
+        try:
+            container = parts_into(parts, found) if self.container is not None else None
+        except Unlearnable:
+            raise self.differs() from None
+        if container != self.container:
+            raise self.differs()
+        parts = parts if container is not None else [found]
+        shapes = [np.shape(x) for x in operands]
+        arrays = [x for x in parts if type(x) is np.ndarray]
+        if (
+            not all(map(is_like, parts, self.results, [shapes] * len(parts)))
+            or any(x is y or x is getattr(y, "base", None) for x in arrays for y in operands)
+            or len({*map(id, arrays)}) != len(arrays)
+            or share_memory(parts, operands)
+        ):
+            raise self.differs()
+        given = [
+            part.copy()
+            if type(part) is np.ndarray
+            and result.is_in_order
+            and part.flags.num & C_ARRAY != C_ARRAY
+            else part
+            for part, result in zip(parts, self.results, strict=True)
+            if result.kind != "fixed"
+        ]
+        return given[0] if len(given) == 1 else tuple(given)
+
     def call(self, operands: Sequence[Any]) -> Any:
         """What the function gives for operands."""
         options = {name: _filled(x, operands) for name, x in self.kwargs.items()}
@@ -131,59 +169,32 @@ def _filled(x: Any, operands: Sequence[Any]) -> Any:
 
 
 def _written(call: ForeignCall) -> Callable[..., Any]:
-    """The function that calls and compares, as Python code: loops over operands and results would
-    take as long as short calls.
+    """The function that calls and compares, as Python code: loops over operands would take as long
+    as short calls.
     """
     writes_nothing = _writes_nothing(call)
     function = plain(call.function) if writes_nothing else call.function
-    constants: dict[str, Any] = {"function": function, "call": call, "ndarray": np.ndarray}
-    constants |= {"share": plain(np.may_share_memory), "numpys": NUMPYS_ERRORS}
-    constants |= {"refs": sys.getrefcount, "few": HELD_ONCE}
-    constant = partial(_constant, constants)
+    constants: dict[str, Any] = {"function": function, "call": call}
+    looks = _looks(call)
+    take = call.compared if looks is None else taker(looks, call.compared)
+    constants |= {"numpys": NUMPYS_ERRORS, "take": take}
     places = range(len(call.takes_arrays))
     arrays = [place for place in places if call.takes_arrays[place]]
     lines = [f"def run({', '.join(f'v{place}' for place in places)}):"]
-    if writes_nothing:
-        given = [f"v{place}" for place in arrays]
-    else:
-        given = [f"g{place}" for place in arrays]
+    if not writes_nothing:
         for place in arrays:
-            lines += [f"    g{place}, v{place} = v{place}, v{place}[...]"]
+            lines += [f"    v{place} = v{place}[...]"]
             lines += [f"    v{place}.setflags(False)"]  # by its name it takes three times as long
+    operands = "".join(f", v{place}" for place in places)
     lines += [
         f"    try: found = {call_text(call, constants)}",
         "    except numpys: raise",
         "    except Exception as error: raise call.raises(error) from error",
+        f"    return take(found{operands})",
     ]
-    parts = [f"p{place}" for place in range(len(call.results))]
-    if call.container is None:
-        lines.append("    p0 = found")
-    else:
-        lines += _taken_apart(call.container, "found", iter(parts), constant)
-    lines += _compared(call, parts, [f"v{place}" for place in arrays], given, constant)
-    varying = [part for part, each in zip(parts, call.results, strict=True) if each.kind != "fixed"]
-    lines.append(f"    return {', '.join(varying)}")
     exec("\n".join(lines), constants)
     found: Callable[..., Any] = constants["run"]
     return found
-
-
-def _taken_apart(
-    container: Container, name: str, parts: Iterator[str], constant: Callable[[Any], str]
-) -> Iterator[str]:
-    """The code that gives each part of a result a name."""
-    kind, count = constant(container.kind), len(container.items)
-    several = f"type({name}) is {kind} and len({name}) == {count}"
-    yield f"    if not ({several}): raise call.differs()"
-    names, inner = list[str](), list[str]()
-    for place, item in enumerate(container.items):
-        if item is None:
-            names.append(next(parts))
-        else:
-            names.append(f"{name}{place}")
-            inner += _taken_apart(item, names[-1], parts, constant)
-    yield f"    [{', '.join(names)}] = {name}"
-    yield from inner
 
 
 def _writes_nothing(call: ForeignCall) -> bool:
@@ -208,37 +219,26 @@ def _may_call(x: object) -> bool:
     return not isinstance(x, Hole | int | float | complex | str | np.generic | np.dtype | None)
 
 
-def _compared(
-    call: ForeignCall,
-    parts: Sequence[str],
-    memory: Sequence[str],
-    given: Sequence[str],
-    constant: Callable[[Any], str],
-) -> Iterator[str]:
-    """The code that compares what was given with what was learnt. No result shares ``memory``, or
-    is one of the arrays that the caller has ``given``.
+def _looks(call: ForeignCall) -> Looks | None:
+    """What is looked at of a result, see Note [Taken results]; None if it is for Python."""
+    looks: Looks = new_looks()
+    results = iter(call.results)
+    if call.container is None:
+        return looks if next(results).look(looks, 0, -1) else None
+    return looks if _look_within(call.container, looks, (0, -1), results) else None
 
-    Mostly a result has memory of its own, or is a view of an array that has, and nobody else knows
-    it: that takes less time than a look at all the others.
-    """
-    for part, result in zip(parts, call.results, strict=True):
-        holds = result.condition(part, constant)
-        yield f"    if not ({' and '.join(holds)}): raise call.differs()"
-        if result.kind != "array":
-            continue
-        shared = [f"share({part}, {other})" for other in memory]
-        same = [f"{part} is {other}" for other in given]
-        wanted = OWN_ARRAY if result.is_in_order else OWN_DATA
-        yield f"    n = {part}.flags.num"
-        yield f"    if n & {wanted} != {wanted} or refs({part}) != few:"
-        yield f"        b = {part}.base"
-        own = f"type(b) is ndarray and b.flags.num & {OWN_DATA} and refs(b) == few"
-        yield f"        if not ({own}):"
-        yield f"            if {' or '.join(same + shared) or 'False'}: raise call.differs()"
-        if result.is_in_order:
-            yield f"        if not n & {C_ORDER}: raise call.differs()"
-            yield f"        if n & {C_ARRAY} != {C_ARRAY}: {part} = {part}.copy()"
-        given, memory = [*given, part], [*memory, part]
+
+def _look_within(
+    container: Container, looks: Looks, at: tuple[int, int], results: Iterator[Result]
+) -> bool:
+    """Look at a container in that place, and at what is in it; whether that is possible."""
+    number = looks.container(container.kind, len(container.items), *at)
+    return all(
+        next(results).look(looks, number, place)
+        if item is None
+        else _look_within(item, looks, (number, place), results)
+        for place, item in enumerate(container.items)
+    )
 
 
 def _constant(constants: dict[str, Any], value: object) -> str:

@@ -5,13 +5,14 @@ See Note [Foreign calls].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fxc.ir.dtypes import same_dtype
 from fxc.ir.errors import a_kind
+from fxc.ir.objects import C_ARRAY
 from fxc.ir.records import frozen
 from fxc.ir.types import (
     PYTHON_KINDS,
@@ -25,6 +26,9 @@ from fxc.ir.types import (
     ordered_strides,
     stride_order,
 )
+
+if TYPE_CHECKING:
+    from fxc.ir.taking import Looks, Sum
 
 
 class Unlearnable(Exception):
@@ -57,38 +61,29 @@ class Result:
             )
         return ordered_strides(self.shape(shapes), self.order, self.dtype.itemsize)
 
-    def condition(self, name: str, constant: Callable[[Any], str]) -> list[str]:
-        """What has to hold of a result of that name; operands are ``v0``, ``v1`` and so on. Whether
-        an array is in C order, if it shall be, is left to the caller.
-        """
+    def look(self, looks: Looks, within: int, place: int) -> bool:
+        """Look at what is in that place of a result; whether that is possible."""
         if self.kind == "fixed":
-            return [f"type({name}) is {constant(type(self.value))}", f"{name} == {self.value!r}"]
-        if self.kind == "python":
-            kind = _PYTHON_TYPE[self.dtype.kind]
-            small = [f"{-(2**63)} <= {name} < {2**63}"] if kind is int else []
-            return [f"type({name}) is {constant(kind)}", *small]
-        if self.kind == "scalar":
-            return [f"type({name}) is {constant(self.dtype.type)}"]
-        dtype = constant(self.dtype)
-        holds = [
-            f"type({name}) is ndarray",
-            f"({name}.dtype is {dtype} or {constant(same_dtype)}({name}.dtype, {dtype}))",
-            f"{name}.shape == {_text_of(self.sizes)}",
-        ]
-        if self.strides:
-            return [*holds, f"{name}.strides == {_text_of(self.strides)}"]
-        if self.is_in_order:
-            return holds
-        return [*holds, f"{constant(self.has_order)}({name})"]
+            looks.same(self.value, within, place)
+        elif self.kind == "python":
+            looks.number(_PYTHON_TYPE[self.dtype.kind], within, place)
+        elif self.kind == "scalar":
+            looks.number(self.dtype.type, within, place)
+        else:
+            flags, strides = (C_ARRAY, self.strides) if self.is_in_order else (0, self.strides)
+            if not flags and not strides:
+                if any(parts for _, parts in self.sizes):
+                    return False
+                shape = [number for number, _ in self.sizes]
+                steps = ordered_strides(shape, self.order, self.dtype.itemsize)
+                strides = tuple((step, ()) for step in steps if isinstance(step, int))
+            looks.array(self.dtype, flags, within, place, sizes=self.sizes, strides=strides)
+        return True
 
     @property
     def is_in_order(self) -> bool:
         """Whether an array is in C order."""
         return not self.strides and self.order == tuple(range(len(self.sizes)))
-
-    def has_order(self, array: np.ndarray) -> bool:
-        """Whether an array has the layout of the result."""
-        return array.strides == ordered_strides(array.shape, self.order, array.dtype.itemsize)
 
     def type(self, kinds: Sequence[Type]) -> Type:
         """The type, for the types of the operands."""
@@ -110,25 +105,11 @@ def has_gaps(part: object) -> bool:
     return part.strides != ordered_strides(part.shape, order_of(part), part.dtype.itemsize)
 
 
-# A number and multiples of sizes of operands, by operand and axis.
-Sum = tuple[int, tuple[tuple[int, int, int], ...]]
-
-
 def _totals(sums: Sequence[Sum], shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
     return tuple(
         sum((times * shapes[place][axis] for place, axis, times in parts), start=number)
         for number, parts in sums
     )
-
-
-def _text_of(sums: Sequence[Sum]) -> str:
-    """A tuple of sums as Python code; operands are ``v0``, ``v1`` and so on."""
-    return f"({''.join(f'{_sum_text(*total)}, ' for total in sums)})"
-
-
-def _sum_text(number: int, parts: tuple[tuple[int, int, int], ...]) -> str:
-    terms = [f"{n} * " * (n != 1) + f"v{place}.shape[{axis}]" for place, axis, n in parts]
-    return " + ".join([str(number)] * (number != 0 or not terms) + terms)
 
 
 @frozen
@@ -152,7 +133,7 @@ def parts_of(found: object) -> tuple[Container | None, list[Any]]:
     Raises ``Unlearnable`` for what is made of other things than arrays and numbers.
     """
     parts: list[Any] = []
-    container = _parts_into(parts, found)
+    container = parts_into(parts, found)
     if container is None:
         _check_part(found)
         return None, [found]
@@ -164,14 +145,15 @@ def parts_of(found: object) -> tuple[Container | None, list[Any]]:
     return container, parts
 
 
-def _parts_into(parts: list[Any], found: object) -> Container | None:
+def parts_into(parts: list[Any], found: object) -> Container | None:
+    """What a result is made of, and its parts put into a list. Raises ``Unlearnable``."""
     if not isinstance(found, tuple | list):
         parts.append(found)
         return None
     kind = type(found)
     if kind not in (tuple, list) and not hasattr(kind, "_make"):
         raise Unlearnable(f"it gives {a_kind(found)}")
-    return Container(kind, tuple([_parts_into(parts, item) for item in found]))
+    return Container(kind, tuple([parts_into(parts, item) for item in found]))
 
 
 FIXED = (bool, str, type(None))
@@ -201,7 +183,8 @@ def is_like(part: object, result: Result, shapes: Sequence[Sequence[int]]) -> bo
         return False
     if result.is_in_order:
         return bool(part.flags.c_contiguous)
-    return part.strides == result.layout(shapes)
+    strides = normal_strides(part.shape, part.strides, part.dtype.itemsize)
+    return strides == result.layout(shapes)
 
 
 _PYTHON_TYPE = {"b": bool, "i": int, "f": float, "c": complex}

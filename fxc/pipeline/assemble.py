@@ -55,6 +55,7 @@ check_places()
 gives_new = import_later("fxc.ops.foreign_calls", "gives_new")
 large_array_maker = import_later("fxc.native.large_arrays", "maker")
 draw_function = import_later("fxc.native.draws", "draw_function")
+make_takers = import_later("fxc.runtime.taking", "make_takers")
 evaluate = import_later("fxc.ir.evaluate", "evaluate")
 verify_parallel = import_later("fxc.lowering.nests.independence", "verify_parallel")
 
@@ -104,6 +105,9 @@ def assemble(
 
 def assembled(graph: Graph, module: Module) -> Assembled:
     """What runs a module, which was made of a decomposed graph."""
+    calls = [s for s in walk(module.program.body) if isinstance(s, Boxed)]
+    if calls:
+        make_takers()
     entries = [segment.entry for segment in module.segments]
     notice, left = Notice(), Left(module.sites)
     objects = TableObjects(notice, left, NUMPY_FUNCTIONS, module.calls)
@@ -119,9 +123,7 @@ def assembled(graph: Graph, module: Module) -> Assembled:
     done("machine code", engine)
     recipe = recipe_of(graph, module, tuple(_steps(module, engine)))
     native = all(draw_function(key) for name, key in module.inner_loops if name == DRAW)
-    boxed = tuple(
-        s.op for s in walk(module.program.body) if isinstance(s, Boxed) and not (s.brief and native)
-    )
+    boxed = tuple(s.op for s in calls if not (s.brief and native))
     made = Assembled(module, engine, make_plan(recipe), boxed, notice, left)
     done("plan", made)
     return made
