@@ -16,6 +16,7 @@ from numpy._core import umath
 
 from fxc.ir.errors import Flagged
 from fxc.ir.flag_bits import DIVIDE, FLAG_KINDS, INVALID, OVERFLOW, UNDERFLOW
+from fxc.ir.made_functions import code_of, function_of
 from fxc.ir.records import frozen
 from fxc.ir.settings import config
 from fxc.runtime.notice import ERRSTATE, Notice
@@ -79,6 +80,21 @@ class Watched(Protocol):
 
     def call_watched(self) -> None: ...
 
+
+# As source: to take any number of inputs takes a fifth of its time. A handler of a signal may raise
+# as soon as the listener is put.
+_LISTENING = """\
+def listening({inputs}):
+    before, flags = get(), 0
+    try:
+        put(listens)
+        leaves = run({inputs})
+    finally:
+        put(before)
+        if heard: flags = heard.pop((watch, thread()), 0)
+    if flags: decide(flags)
+    return leaves
+"""
 
 # Calls under way, by watch and thread: those with copies, and the flags of those that call NumPy.
 _copying: set[tuple[int, int]] = set()
@@ -146,9 +162,9 @@ class Watch:
         finally:
             _copying.discard(call)
 
-    def listening(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """``run``, but what NumPy has to say of the operators that it is called for is not said
-        where they are called: it counts as flags.
+    def listening(self, run: Callable[..., Any], count: int) -> Callable[..., Any]:
+        """``run``, which takes so many inputs, but what NumPy has to say of the operators that it
+        is called for is not said where they are called: it counts as flags.
         """
         watch, heard = id(self), _heard
 
@@ -156,23 +172,16 @@ class Watch:
             call = watch, get_ident()
             heard[call] = heard.get(call, 0) | _NUMPYS[flag & -flag]
 
-        listens = self._listens = umath._make_extobj(all="call", call=hear)
-        get, put = ERRSTATE.get, ERRSTATE.set
-
-        def listening(*inputs: object) -> Any:
-            before, flags = get(), 0
-            try:  # the handler of a signal may raise as soon as it is put
-                put(listens)
-                leaves = run(*inputs)
-            finally:
-                put(before)
-                if heard:
-                    flags = heard.pop((watch, get_ident()), 0)
+        def decide(flags: int) -> None:
             if flags and self.decides(flags):
                 raise Flagged
-            return leaves
 
-        return listening
+        listens = self._listens = umath._make_extobj(all="call", call=hear)
+        known = {"run": run, "listens": listens, "heard": heard, "watch": watch, "decide": decide}
+        known |= {"get": ERRSTATE.get, "put": ERRSTATE.set, "thread": get_ident}
+        inputs = ", ".join(f"a{place}" for place in range(count))
+        code = code_of(_LISTENING.format(inputs=inputs), "<fxc listening>", known)
+        return function_of(code, known)
 
     def decides(self, flags: int) -> bool:
         """Whether a call that has set these flags is to be replayed."""
@@ -214,7 +223,7 @@ class Watch:
 def watched(variant: Watched, facts: FlagFacts, run: Callable[..., Any], notice: Notice) -> Watch:
     """Watch the calls of ``run``, which tells ``notice`` of flags."""
     watch = Watch(variant, facts)
-    run = watch.listening(run) if facts.calls else run
+    run = watch.listening(run, len(variant.captured.guards.inputs)) if facts.calls else run
     watch.runs = run
     if facts.drawn:
         from fxc.runtime.generators import restoring  # few programs draw
