@@ -10,6 +10,7 @@ import pytest
 
 import fxc
 from fxc.calling.compiling import captures_begun
+from fxc.runtime.taking import Taken
 from tests.exporters.corpus import EXAMPLES, Example
 from tests.outcomes import difference, run
 
@@ -44,6 +45,21 @@ def test_calls_of_numpy_that_are_made_for_operators():
 
     x = np.linspace(-1.0, 1.0, 9)
     assert restored(averages, x)(x) == averages(x)
+
+
+def test_what_takes_the_results_of_numpys_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is machine code again. See Note [Taken results]."""
+
+    def program(z):
+        return np.unique(z, return_counts=True), np.linalg.eig(z[:, None] * z), np.nanmedian(z)
+
+    z = np.array([1j, 2, 1j])
+    found = restored(program, z)
+    (variant,) = found._state.variants
+    constants = variant.compilation.assembled.plan.constants.values()
+    assert sum(isinstance(value, Taken) for value in constants) == 3
+    monkeypatch.setattr(Taken, "__call__", lambda self, *found: pytest.fail("Python looks"))
+    assert difference(run(program, [z]), run(found, [z])) == ""
 
 
 @pytest.mark.parametrize("example", EXAMPLES[::3], ids=lambda each: each.name)
