@@ -75,6 +75,8 @@ def eigenvectors(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     the real parts of complex numbers, which this gives.
     """
     values, vectors = _eig(x)
+    if x.dtype.kind == "c":
+        return values, vectors
     return _with_imaginary_parts(x, values), _with_imaginary_parts(x, vectors)
 
 
