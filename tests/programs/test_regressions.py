@@ -291,6 +291,15 @@ def test_an_int_and_a_complex_scalar_in_order() -> None:
     check(program, lambda: (numbers(3), 2))
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_an_int_and_a_complex_element_in_order(dtype: str) -> None:
+    def program(z, n):
+        v = z[0] - z[1]
+        return n > v, n <= v, v < n, n == v, n != z[2]
+
+    check(program, lambda: ((numbers(3) * (1 + 1j)).astype(dtype), 2))
+
+
 def test_logic_of_complex_numbers_and_others() -> None:
     def program(z, x):
         return np.logical_and(z, x > 0), np.logical_or(x, z), np.logical_xor(z.imag, z)

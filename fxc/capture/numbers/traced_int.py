@@ -283,7 +283,8 @@ def _relation(name: str, x: TracedInt, other: object) -> Any:
     dim = int_dim(other)
     if dim is not None:
         return _compared(name, x._dim, _RELATIONS[name], dim)
-    if isinstance(other, np.complexfloating):  # their order is NumPy's own
+    if isinstance(other, np.complexfloating) and not isinstance(other, Traced):
+        # Their order is NumPy's own.
         return operator_of(name)(type(other)(int(x)), other)
     if is_derived(other):
         return _relation(name, x, plain_number(other))  # type: ignore[arg-type]
