@@ -14,6 +14,7 @@ runs each product of cases whole, see ``tests/covering.py``; ``--threads`` has a
 import gc
 import math
 import os
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -40,6 +41,7 @@ gc.set_threshold(100_000, 50, 100)
 MOST_COMPILED = 75  # programs, or variants of them, in one test
 
 FOUND_BY = "found by program"  # a property of the tests of planted bugs
+REFUSED = "refused, and compared in parts"  # one of the tests of random programs: numbers by reason
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -124,13 +126,17 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if "FXC_FUZZ_PROGRAMS" not in os.environ:
         return
-    rows = [
-        (report.nodeid.partition("[")[2].rstrip("]"), value)
+    told = [
+        (report.nodeid.partition("[")[2].rstrip("]"), name, value)
         for report in terminalreporter.getreports("passed")
         for name, value in report.user_properties
-        if name == FOUND_BY
     ]
-    if rows:
-        terminalreporter.section(f"planted bugs: {FOUND_BY}")
-    for name, value in sorted(rows):
-        terminalreporter.write_line(f"{value:5}  {name.replace('_', ' ')}")
+    found_by = {program: number for program, name, number in told if name == FOUND_BY}
+    refused: Counter[str] = Counter()
+    for _, name, numbers in told:
+        refused.update(numbers if name == REFUSED else {})
+    for title, rows in ((f"planted bugs: {FOUND_BY}", found_by), (f"programs: {REFUSED}", refused)):
+        if rows:
+            terminalreporter.section(title)
+        for name, value in sorted(rows.items()):
+            terminalreporter.write_line(f"{value:5}  {name.replace('_', ' ')}")

@@ -9,6 +9,7 @@ sizes as symbols.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -105,19 +106,24 @@ def _as_lowered(compiled: Any, inputs: tuple[Any, ...]) -> Outcome:
 # ---------------------------------------------------------------- comparison
 
 
-# Refused, so that NumPy runs it: it reads what it has written, writes back what a mask leaves out, or
-# sums in an order that depends on the layout of ``out``.
-_LEFT_TO_NUMPY = (
+# What docs/limits.md says is refused. Without fullgraph the program runs, in parts or as plain NumPy.
+_REFUSED = (
     "by where= or in two",
     "into an array that it reads",
     "that shares memory with the mask",
     "that is not in C order",
+    "may have replaced by another one",
+    "with another step depends on the order",
+    "that is one array in one case and another",
 )
 _NEGATES = re.compile(r"np\.negative\(.*\bout=")
 
 
-def failure(program: Program, level: Level) -> str:
-    """How the program differs from plain NumPy when it is run like this, or ''."""
+def failure(program: Program, level: Level, refused: Counter[str] | None = None) -> str:
+    """How the program differs from plain NumPy when it is run like this, or ''.
+
+    What is refused for a known reason, which ``refused`` counts, is compared without ``fullgraph``.
+    """
     fn, inputs = program.load()
     if NEGATES_GAPS_WRONGLY and _NEGATES.search(program.source):
         return ""
@@ -126,17 +132,28 @@ def failure(program: Program, level: Level) -> str:
         return ""  # no program: one that is being shrunk
     compiled = fxc.compile(fn, fullgraph=True)
     found = _counted(compiled, inputs()) if level is natively else level(fn, inputs())
-    if isinstance(found.error, CaptureError) and any(x in str(found.error) for x in _LEFT_TO_NUMPY):
-        return difference(expected, run(fxc.compile(fn), inputs()))
+    reason = _reason(found.error)
+    if reason:
+        if refused is not None:
+            refused[reason] += 1
+        found = run(fxc.compile(fn), inputs())
+        return difference(expected, found) or _beyond(expected.inputs, found.inputs)
     text = _failure(expected, found, level)
     if text or found.error is not None or level is not natively:
         return text
     return _failure(expected, _as_lowered(compiled, inputs()), level)
 
 
+def _reason(error: BaseException | None) -> str:
+    """Why a program is refused, if it is for a reason that is known, or ''."""
+    if isinstance(error, OverlapError):
+        return "arguments that overlap as no graph can say"
+    if not isinstance(error, CaptureError):
+        return ""
+    return next((reason for reason in _REFUSED if reason in str(error)), "")
+
+
 def _failure(expected: Outcome, found: Outcome, level: Level) -> str:
-    if isinstance(found.error, OverlapError):
-        return ""  # its arguments overlap in a way that no graph can say
     if isinstance(found.error, CaptureError):
         return f"cannot be captured: {found.error}"
     if level is cheaply and expected.error is not None:
@@ -155,9 +172,9 @@ def _beyond(expected: tuple[Any, ...], found: tuple[Any, ...]) -> str:
     return ""
 
 
-def shrunk_failure(program: Program, level: Level) -> str:
+def shrunk_failure(program: Program, level: Level, refused: Counter[str] | None = None) -> str:
     """As ``failure``, with the smallest program that fails in the same way."""
-    text = failure(program, level)
+    text = failure(program, level, refused)
     if not text:
         return ""
     kind = text.split()[0][:6]

@@ -1,12 +1,14 @@
 """Random programs of views and writes, plain and compiled: everything a caller sees is equal.
 
 ``tests/levels.py`` says how they are run. ``FXC_FUZZ_PROGRAMS`` sets how many of them (``make fuzz``),
-a tenth of them natively; a failing one is shrunk and printed as source.
+a tenth of them natively; a failing one is shrunk and printed as source. Those that are refused for a reason
+that docs/limits.md has run in parts instead; ``make fuzz`` prints how many there were.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from itertools import count, islice
 from typing import Any
@@ -17,6 +19,7 @@ import pytest
 from fxc.capture.capture import capture
 from fxc.ir.graph import walk
 from fxc.ops.table import TABLE
+from tests.conftest import REFUSED
 from tests.levels import Level, cheaply, natively, shrunk_failure, symbolically
 from tests.outcomes import difference, run
 from tests.random_programs import random_program
@@ -30,25 +33,31 @@ FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # seeds from here on
 CHUNKS = 10  # tests to spread the programs over
 
 
-def check(seeds: range, level: Level, **options: Any) -> None:
+Record = Callable[[str, object], None]
+
+
+def check(seeds: range, level: Level, record: Record, **options: Any) -> None:
+    """``record`` is told how many programs were refused, and compared in parts, and why."""
+    refused: Counter[str] = Counter()
     for seed in seeds:
-        text = shrunk_failure(random_program(seed, **options), level)
+        text = shrunk_failure(random_program(seed, **options), level, refused)
         if text:
             pytest.fail(text, pytrace=False)
+    record(REFUSED, dict(refused))
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_graphs_of_random_programs(chunk: int) -> None:
-    check(range(FIRST + chunk, FIRST + CHEAP, CHUNKS), cheaply)
+def test_graphs_of_random_programs(chunk: int, record_property: Record) -> None:
+    check(range(FIRST + chunk, FIRST + CHEAP, CHUNKS), cheaply, record_property)
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_native_random_programs(chunk: int) -> None:
-    check(range(FIRST + chunk, FIRST + NATIVE, CHUNKS), natively)
+def test_native_random_programs(chunk: int, record_property: Record) -> None:
+    check(range(FIRST + chunk, FIRST + NATIVE, CHUNKS), natively, record_property)
 
 
-def test_random_programs_with_symbolic_sizes() -> None:
-    check(range(FIRST, FIRST + SYMBOLIC), symbolically)
+def test_random_programs_with_symbolic_sizes(record_property: Record) -> None:
+    check(range(FIRST, FIRST + SYMBOLIC), symbolically, record_property)
 
 
 # ---------------------------------------------------------------- coverage
