@@ -189,9 +189,13 @@ def _ordered(body: RuleBody, dtype: np.dtype, name: str, x: Pair, y: Pair) -> At
 
 
 def _comparison(name: str) -> Make:
+    """NumPy calls nan invalid in it, which it does not in maximum, minimum and their like."""
+
     def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
-        x, y = pairs_of(args)
-        return _ordered(body, dtypes[0], name, x, y)
+        floats, (x, y) = Floats(body, PART_DTYPES[dtypes[0]]), pairs_of(args)
+        told = floats.test("has_no_order", x.re, y.re, x.im, y.im)
+        compared = logic(body, "logical_not", told)  # what has no order is neither less nor greater
+        return logic(body, "logical_and", compared, _ordered(body, dtypes[0], name, x, y))
 
     return make
 
@@ -291,7 +295,7 @@ COMPLEX_RULES: dict[str, MadeRule] = {
     "equal": MadeRule(equality("equal", "logical_and"), cost=3),
     "not_equal": MadeRule(equality("not_equal", "logical_or"), cost=3),
     **{
-        name: MadeRule(_comparison(name), cost=8)
+        name: MadeRule(_comparison(name), cost=12)
         for name in ("less", "less_equal", "greater", "greater_equal")
     },
     "maximum": MadeRule(_extreme("greater_equal", False), cost=12),

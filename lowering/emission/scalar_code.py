@@ -28,6 +28,8 @@ floor_divide: Emit = import_later("fxc.lowering.emission.division_code", "floor_
 fmod: Emit = import_later("fxc.lowering.emission.division_code", "fmod")
 reciprocal: Emit = import_later("fxc.lowering.emission.division_code", "reciprocal")
 remainder: Emit = import_later("fxc.lowering.emission.division_code", "remainder")
+fused_multiply_add: Emit = import_later("fxc.lowering.emission.complex_code", "fused_multiply_add")
+has_no_order: Emit = import_later("fxc.lowering.emission.complex_code", "has_no_order")
 power: Emit = import_later("fxc.lowering.emission.scalar_power", "power")
 power_of_scalars: Emit = import_later("fxc.lowering.emission.scalar_power", "power_of_scalars")
 
@@ -157,10 +159,6 @@ def _power_by_one(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.d
         base = code.computed(code.select(is_it, dtype, x, code.const(1.0, dtype)), dtype)
         found = code.select(is_it, dtype, other(base), found)
     return found
-
-
-def _fused_multiply_add(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
-    return code.intrinsic("fma", result, args)
 
 
 def _copysign(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
@@ -339,7 +337,7 @@ NUMPY_CODE: dict[str, Emit] = {
     "floor_divide": floor_divide,
     "remainder": remainder,
     "fmod": fmod,
-    "fused_multiply_add": _fused_multiply_add,
+    "fused_multiply_add": fused_multiply_add,
     "power": power,
     "power_by_one": _power_by_one,
     "power_of_scalars": power_of_scalars,
@@ -375,6 +373,7 @@ NUMPY_CODE: dict[str, Emit] = {
     "less_equal": _comparison("ole", "le"),
     "greater": _comparison("ogt", "gt"),
     "greater_equal": _comparison("oge", "ge"),
+    "has_no_order": has_no_order,
     "isnan": _isnan,
     "isinf": _against_infinity("oeq", False),
     "isfinite": _against_infinity("olt", True),

@@ -87,7 +87,7 @@ _USUAL = (
     *("isnan", "isinf", "isfinite"),
     *("logical_and", "logical_or", "logical_xor", "logical_not"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "invert"),
-    "fused_multiply_add",  # of complex_rules; no operator
+    *("fused_multiply_add", "has_no_order"),  # of complex_rules; no operators
     "out_of_bounds",
 )
 # The functions of ``vector_math``.

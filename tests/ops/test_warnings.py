@@ -176,6 +176,22 @@ def test_functions_of_complex_numbers(name: str, kind: str) -> None:
                 assert compiled.cache_info().eager_calls == before, (x, y)
 
 
+@pytest.mark.parametrize("kind", ["c16", "c8"])
+@pytest.mark.parametrize(
+    "name", ["less", "less_equal", "greater", "greater_equal", "equal", "maximum"]
+)
+def test_complex_numbers_in_order(name: str, kind: str) -> None:
+    """What has no order is invalid to comparisons, and to nothing else."""
+    parts = [1.0, np.inf, np.nan]
+    numbers = [complex(x, y) for x, y in itertools.product(parts, repeat=2)]
+    f = function(f"def f(a, b):\n    return np.{name}(a, b)\n")
+    compiled = fxc.compile(f, fullgraph=True)
+    for x, y in itertools.product(numbers, repeat=2):
+        args = [_with(18, each, 19, kind, 1.0) for each in (x, y)]
+        wake(compiled)
+        assert outcome(f, args)[0] == outcome(compiled, args)[0], (x, y)
+
+
 def _specials(numbers: list[Any], count: int) -> list[tuple[Any, ...]]:
     """Each number in each place, beside a few of the others."""
     every = list(itertools.product(numbers, repeat=count))
