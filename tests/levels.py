@@ -31,7 +31,7 @@ from fxc.pipeline.stages import decomposed_graph, functional_graph, llvm_index
 from fxc.verifying.in_place import in_place, updating_kernel_of
 from tests.numpys_bugs import NEGATES_GAPS_WRONGLY
 from tests.outcomes import Outcome, difference, run, same_bits
-from tests.written_programs import Program, shrink
+from tests.written_programs import MARGIN, Program, shrink
 
 Level = Callable[[Callable[..., Any], tuple[Any, ...]], Outcome]
 
@@ -116,6 +116,9 @@ _REFUSED = (
     "with another step depends on the order",
     "that is one array in one case and another",
 )
+# A graph has copies of views. Of one array and its transposed view BLAS makes the product by another
+# routine than of two arrays, and zeros may have the other sign: a quarter of the last place.
+_PRODUCTS = re.compile(r"\b(matmul|dot)\(|@")
 _NEGATES = re.compile(r"np\.negative\(.*\bout=")
 
 
@@ -138,10 +141,11 @@ def failure(program: Program, level: Level, refused: Counter[str] | None = None)
             refused[reason] += 1
         found = run(fxc.compile(fn), inputs())
         return difference(expected, found) or _beyond(expected.inputs, found.inputs)
-    text = _failure(expected, found, level)
+    of_graph = 0.25 if _PRODUCTS.search(program.source) else 0.0
+    text = _failure(expected, found, level, of_graph if level is cheaply else 0.0)
     if text or found.error is not None or level is not natively:
         return text
-    return _failure(expected, _as_lowered(compiled, inputs()), level)
+    return _failure(expected, _as_lowered(compiled, inputs()), level, of_graph)
 
 
 def _reason(error: BaseException | None) -> str:
@@ -153,21 +157,24 @@ def _reason(error: BaseException | None) -> str:
     return next((reason for reason in _REFUSED if reason in str(error)), "")
 
 
-def _failure(expected: Outcome, found: Outcome, level: Level) -> str:
+def _failure(expected: Outcome, found: Outcome, level: Level, ulps: float) -> str:
     if isinstance(found.error, CaptureError):
         return f"cannot be captured: {found.error}"
     if level is cheaply and expected.error is not None:
         # Messages and the state of inputs after an exception are the runtime's affair.
         return "" if found.error is not None else f"raises nothing, NumPy {expected.error!r}"
-    return difference(expected, found) or _beyond(expected.inputs, found.inputs)
+    beyond = _beyond(expected.inputs, found.inputs, ends=ulps > 0)
+    return difference(expected, found, lambda _: (ulps, ulps)) or beyond
 
 
-def _beyond(expected: tuple[Any, ...], found: tuple[Any, ...]) -> str:
-    """Whether memory around the arguments was written that is not theirs."""
+def _beyond(expected: tuple[Any, ...], found: tuple[Any, ...], *, ends: bool = False) -> str:
+    """Whether memory around the arguments was written that is not theirs; or at its ``ends`` alone."""
+    part = slice(MARGIN) if ends else slice(None)
     for place, (x, y) in enumerate(zip(expected, found, strict=True)):
         if not isinstance(x, np.ndarray) or not isinstance(x.base, np.ndarray):
             continue
-        if not same_bits(x.base, y.base):
+        bases = x.base.ravel("K"), y.base.ravel("K")
+        if not all(same_bits(*(base[::step][part] for base in bases)) for step in (1, -1)):
             return f"argument {place}: memory around it differs"
     return ""
 
