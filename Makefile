@@ -124,7 +124,7 @@ test-browser: env ## Open reports in Debian's chromium, if it is there
 	$(PYTEST) tests/reporting/in_browser.py
 
 fuzz: env ## Run many random programs (make fuzz PROGRAMS=20000)
-	FXC_VERIFY_GRAPHS= FXC_FUZZ_PROGRAMS=$(PROGRAMS) $(PYTEST) $(PARALLEL) tests/programs/test_planted_bugs.py tests/programs/test_random_programs.py tests/programs/test_random_loops.py tests/programs/test_random_containers.py tests/programs/test_random_sizes.py tests/programs/test_random_short.py tests/programs/test_random_expressions.py tests/programs/test_random_functions.py tests/programs/test_random_mixed.py tests/programs/test_random_modules.py tests/programs/test_random_types.py
+	FXC_VERIFY_GRAPHS= FXC_FUZZ_PROGRAMS=$(PROGRAMS) $(PYTEST) $(PARALLEL) tests/programs/test_planted_bugs.py tests/programs/test_random_programs.py tests/programs/test_random_loops.py tests/programs/test_random_containers.py tests/programs/test_random_sizes.py tests/programs/test_random_short.py tests/programs/test_random_expressions.py tests/programs/test_random_functions.py tests/programs/test_random_mixed.py tests/programs/test_random_modules.py tests/programs/test_random_types.py tests/programs/test_random_wide.py
 
 packages: env ## Run a package's tests with its functions compiled (make packages PACKAGE="pywt pywt.tests")
 	$(PY) -m tests.packages $(PACKAGE)

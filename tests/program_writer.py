@@ -119,6 +119,10 @@ class Writer:
         x = self.value(source) if source else None
         return x if isinstance(x, np.ndarray) else None
 
+    def is_tame(self, x: Any) -> bool:
+        """Whether the numbers are finite and small and few."""
+        return _is_of_few(x) and bool((np.abs(_floats_of(x)) < _LARGEST).all())
+
     # -- inputs
 
     def make_inputs(self) -> None:
@@ -419,7 +423,7 @@ class Writer:
                     return False
                 continue
             self.find_variables()
-            if not all(_is_tame(self.space[name]) for name in self.variables):
+            if not all(self.is_tame(self.space[name]) for name in self.variables):
                 self.fresh = fresh
                 self.replay()
                 continue
@@ -468,14 +472,14 @@ def _goes_into(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
         return False
 
 
-def _is_tame(x: Any) -> bool:
-    """Whether the numbers are finite and small and few."""
-    if np.size(x) > _MOST_ELEMENTS or np.ndim(x) > 6:
-        return False
+def _is_of_few(x: Any) -> bool:
+    return bool(np.size(x) <= _MOST_ELEMENTS and np.ndim(x) <= 6)
+
+
+def _floats_of(x: Any) -> np.ndarray:
+    """The numbers of ``x``, none if they are no floats."""
     x = np.asarray(x)
-    if x.dtype.kind not in "fc":
-        return True
-    return bool((np.abs(x) < _LARGEST).all())
+    return x if x.dtype.kind in "fc" else np.zeros(0)
 
 
 # ---------------------------------------------------------------- views

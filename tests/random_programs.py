@@ -9,7 +9,7 @@ from tests.program_writer import Statement, Writer
 from tests.spellings import SPELLINGS, any_spelling
 from tests.written_programs import Program
 
-_CHOICES: tuple[tuple[Statement, float], ...] = (
+CHOICES: tuple[tuple[Statement, float], ...] = (
     (s.make_view, 18), (s.in_place, 18), (s.set_item, 16), (s.swap, 4), (s.swap_through_copy, 1),
     (s.with_out, 6), (s.with_where, 4), (s.computed, 5), (s.expression, 4), (s.compare, 2),
     (s.copies, 5), (s.made, 2), (s.fill, 4), (s.reduction, 4), (s.scan, 1), (s.choose, 2),
@@ -20,8 +20,8 @@ _CHOICES: tuple[tuple[Statement, float], ...] = (
     (i.read_at_places, 3), (i.put_at_places, 5), (i.update_at_places, 2), (i.put_by_mask, 3),
     (i.write_found_row, 1), (i.index_function, 5), (any_spelling, 14),
 )  # fmt: skip
-_KINDS = tuple(kind for kind, _ in _CHOICES)
-_WEIGHTS = tuple(weight for _, weight in _CHOICES)
+_KINDS = tuple(kind for kind, _ in CHOICES)
+_WEIGHTS = tuple(weight for _, weight in CHOICES)
 
 
 def random_program(seed: int, *, overlap: bool = True, focus: str | None = None) -> Program:

@@ -30,7 +30,7 @@ HEADER = """\
 import numpy as np
 
 import fxc
-from tests.written_programs import array, read_only
+from tests.written_programs import array, dates, extreme, read_only
 """
 
 
@@ -120,6 +120,29 @@ def array(dtype: str, shape: tuple[int, ...], shift: int = 0, parts: int = 4) ->
     return window.reshape(shape)
 
 
+def extreme(dtype: str, shape: tuple[int, ...], shift: int = 0) -> np.ndarray:
+    """As ``array``, with numbers at the ends of the range among them, and what is no number."""
+    x = array(dtype, shape, shift)
+    kind = x.dtype.kind
+    if kind in "iu":
+        ends = np.iinfo(x.dtype)
+        special: list[Any] = [ends.max, ends.min, 0, ends.max // 2 + 1]
+    elif kind in "fc":
+        special = [np.nan, -0.0, np.inf, 0.0, -np.inf, 2.0**-14]
+    else:
+        return x
+    places = x.reshape(-1)[shift % 4 :: 3]
+    places[...] = np.resize(np.array(special, dtype), places.shape)
+    return x
+
+
+def dates(size: int, shift: int = 0) -> np.ndarray:
+    """Days, one of them none."""
+    x = array("i8", (size,), shift).view("M8[D]")
+    x[shift % size] = np.datetime64("NaT")
+    return x
+
+
 def read_only(x: np.ndarray) -> np.ndarray:
     """``x`` itself, which nobody may write any more."""
     x.flags.writeable = False
@@ -149,6 +172,8 @@ SCOPE: dict[str, Any] = {
     "np": np,
     "fxc": fxc,
     "array": array,
+    "dates": dates,
+    "extreme": extreme,
     "read_only": read_only,
     "State": State,
 }
