@@ -533,3 +533,27 @@ def test_the_only_element(program: Callable[..., Any]) -> None:
 def test_the_only_element_needed_now() -> None:
     with pytest.raises(CaptureError, match="a decision"):
         fxc.compile(lambda x: max(_least(x), 2.0), fullgraph=True)(np.array([3.0, 1, 2]))
+
+
+# ------------------------------------------------------------------ written by functions
+
+
+def _into_what_a_mask_chose(x):
+    y = x[x > 0]
+    same = np.multiply(y, 2, out=y)
+    np.subtract(y, 1, out=y, where=y > 1)
+    np.copyto(y, 0.5, where=y == 2)
+    same += 1
+    return y, same
+
+
+def _into_what_is_unique(x):
+    y = np.unique(x)
+    np.copyto(y, 0.5, where=y != 2)
+    np.cumsum(y, out=y)
+    return y
+
+
+@pytest.mark.parametrize("program", [_into_what_a_mask_chose, _into_what_is_unique])
+def test_functions_write_into_arrays_of_a_counted_size(program: Callable[..., Any]) -> None:
+    agree(program, (V,))

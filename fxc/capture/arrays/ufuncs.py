@@ -33,6 +33,7 @@ from ..values.operands import (
     kind_of,
     numpys_operand,
     record,
+    settled,
     wrap_all,
 )
 from ..values.operator_methods import BINARY, COMPARISONS, UNARY
@@ -84,6 +85,7 @@ def call_ufunc(name: str, *inputs: object, out: object = None) -> Any:
 
 def writable(out: object) -> Value:
     """The Value of an array given as ``out=`` or written in place."""
+    out = settled(out)
     out = out._plain() if isinstance(out, Traced) else out
     if isinstance(out, TracedValue) and isinstance(out._value.type, ArrayType):
         return out._value
