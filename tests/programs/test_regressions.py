@@ -605,6 +605,14 @@ def test_a_flat_copy_is_no_view_of_another_array() -> None:
     check(program, lambda: (numbers(3, 4),))
 
 
+def test_a_repeated_array_is_no_view_of_another_array() -> None:
+    def program(x):
+        flat, rows = np.repeat(x, 2), np.repeat(x.reshape(3, 1), 2, axis=0)
+        return flat, flat[1:], rows, rows[-1, ...]
+
+    check(program, lambda: (numbers(3),))
+
+
 # ---------------------------------------------------------------- exceptions
 
 

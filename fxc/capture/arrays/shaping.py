@@ -134,9 +134,13 @@ def flatten(x: object, order: str = "C") -> Any:
 
 
 def _flat_copy(x: object) -> Any:
+    return reshaped_copy(x, (kind_of(array_value(x)).size,))
+
+
+def reshaped_copy(x: object, shape: Sequence[Dim]) -> Any:
     """A new array with the elements in C order: no view of a copy, as reshape makes it."""
     copied = record("copy", array_value(x), order="C")._value
-    return record("reshape_copy", copied, (kind_of(copied).size,))
+    return record("reshape_copy", copied, tuple(shape))
 
 
 def transpose(x: object, axes: object = None) -> Any:

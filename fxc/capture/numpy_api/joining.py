@@ -16,7 +16,7 @@ from fxc.ops.metas.shapes import normalize_axis, same_shape
 from ..arrays import creation, shaping
 from ..arrays.dtypes import dtype_of
 from ..arrays.ufuncs import writable
-from ..numbers.dims import axis_number, dim_of
+from ..numbers.dims import axis_number, dim_of, dims_of
 from ..numbers.python_numbers import scalar_of, to_int
 from ..numbers.traced_int import wrap_dim
 from ..session.refusing import refuse
@@ -224,7 +224,8 @@ def repeat(a: object, repeats: Any, axis: object = None) -> Any:
     before, behind = array.shape[:along], array.shape[along + 1 :]
     each = array[(*(slice(None),) * (along + 1), None)]
     spread = shaping.broadcast_to(each, (*before, array.shape[along], count, *behind))
-    return shaping.reshape(spread, (*before, array.shape[along] * count, *behind), copy=True)
+    shape = dims_of((*before, array.shape[along] * count, *behind))
+    return shaping.reshaped_copy(spread, shape)
 
 
 def _repeat_each(array: Any, repeats: Any, along: int) -> Any:
