@@ -184,6 +184,7 @@ def shrunk_failure(program: Program, level: Level, refused: Counter[str] | None 
     text = failure(program, level, refused)
     if not text:
         return ""
-    kind = text.split()[0][:6]
+    refusal = re.match(r"cannot be captured: FXC\d+", text)  # else a name that is gone is one
+    kind = refusal[0] if refusal else text.split()[0][:6]
     small = shrink(program, lambda p: failure(p, level).startswith(kind))
     return f"{failure(small, level)}\n\n{small}"

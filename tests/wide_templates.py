@@ -8,10 +8,11 @@ an array of the shape of ``x``. What NumPy refuses is not written, so that few g
 
 from __future__ import annotations
 
-# Integers at the ends of their range, divisors of zero, nan: what is no number of quarters.
+# Integers at the ends of their range, divisors of zero, nan: what is no number of quarters. Sizes of complex
+# numbers that are walked backwards have a bound alone.
 _ARITHMETIC = (
     "{n} = {x} // {y}", "{n} = {x} % {y}", "{n} = {x} / {y}", "{n} = {x} // {k}", "{n} = {x} % {k}", "{n} = {k} - {x}",
-    "{n} = {k} % {x}", "{n} = {k} // {x}", "{n} = -{x}", "{n} = +{x}", "{n} = ~{x}", "{n} = abs({v})", "{n} = {x} << 3",
+    "{n} = {k} % {x}", "{n} = {k} // {x}", "{n} = -{x}", "{n} = +{x}", "{n} = ~{x}", "{n} = abs({v}.real)", "{n} = {x} << 3",
     "{n} = {x} >> {y}", "{n} = {x} & {y}", "{n} = {x} | {k}", "{n} = {x} ^ {X}", "{n} = {x} ** 2", "{n} = {x} * {x} * {x}",
     "{n} = np.square({v})", "{n} = np.sign({v})", "{n} = {x} // -1", "{x} //= {y}", "{x} %= {y}", "{x} >>= 1", "{x} <<= {k}",
     "{x} -= {x}[::-1]", "{x} *= {x}.T", "{x} += {s}", "{n}, {N} = divmod({x}, {y})", "{n}, {N} = np.divmod({x}, {k})",
@@ -47,7 +48,7 @@ _MOVED = (
     "{n} = np.split({x}, 2)[1]", "{n} = np.array_split({x}, 2, axis={a})[0]", "{n} = np.flatnonzero({x})", "{n} = np.nonzero({x})[0]",
     "{n} = np.argwhere({x} > {k})", "{n} = {x}[{x} > {k}]", "{n} = {x}[{m}] + 1", "{n} = {x}[~{m}].sum()", "{n} = np.compress({m}.ravel(), {x})",
     "{n} = np.extract({m}, {x})", "{n} = {x}.flat[{p}]", "{n} = {x}.flat[1::2]", "{n} = {x}[np.argsort({x}, kind='stable')]",
-    "{n} = {x}[::-1][{m}]", "{n} = {x}[..., None] - {x}", "{n} = {x}[np.ix_([0, {p}])]", "{n} = np.isin({x}, {y})",
+    "{n} = {x}[::-1][{m}]", "{n} = {x}[..., None] - {x}", "{n} = {x}[np.ix_([0, {p}])]", "{n} = ~np.isin({x}, {y})",
     "{n} = np.bincount({x}.ravel() % 5)", "{n} = np.interp({k}, [0, 1, 2], [1, 3, 5])", "{n} = np.tril({x}, -1).T", "{n} = np.cross({x}, {X})",
 )  # fmt: skip
 _WRITTEN = (
