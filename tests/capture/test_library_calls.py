@@ -12,6 +12,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import signal
+from scipy.fft import next_fast_len
 
 import fxc
 from fxc.capture.door.plain_calls import twin_of
@@ -168,6 +169,28 @@ def test_a_function_with_a_memory_in_a_branch_does_not_run_before_it_must():
         warnings.simplefilter("ignore", fxc.CaptureWarning)
         assert np.array_equal(compiled(_x), _x + 1)
     assert ran == []
+
+
+def test_a_library_function_with_a_memory_is_asked_before_a_branch():
+    def fn(x, y):
+        if x[0] > 1:
+            y = y * next_fast_len(len(x) + 4, True)
+        return y
+
+    check(fn, (_x, _x), lasting=True)
+    check(fn, (_x + 9, _x), lasting=True)
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_a_library_function_with_a_memory_that_raises_in_a_branch():
+    def fn(x, y):
+        if x[0] > 1:
+            y = y * next_fast_len(-len(x))
+        return y
+
+    compiled = fxc.compile(fn)
+    for given in ((_x, _x), (_x + 9, _x)):
+        assert difference(run(fn, given), run(compiled, given)) == ""
 
 
 def test_a_function_that_remembers_classes_and_modules():

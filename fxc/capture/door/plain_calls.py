@@ -177,14 +177,15 @@ class PlainCalls(Staged):
         """What a function with a memory (``functools.lru_cache``) gives for known arguments.
 
         It is asked at each call, with the guards, and is read from outside like a global: what it
-        gives is one object for all that ask it.
+        gives is one object for all that ask it. A library's function is asked even if the branch
+        that calls it does not run.
         """
         args, kwargs = known_ints((args, kwargs))
         given = (*args, *kwargs.values())
-        would_raise = self.session.would_raise
-        if self.session.region or not all(map(_is_key, given)) or would_raise is None:
+        would_raise, is_own = self.session.would_raise, is_of_program(f.__wrapped__)
+        if (self.session.region and is_own) or not all(map(_is_key, given)) or would_raise is None:
             raise self.refuse_call(f)
-        if is_of_program(f.__wrapped__) and would_raise(f.__wrapped__, args, kwargs):
+        if is_own and would_raise(f.__wrapped__, args, kwargs):
             raise self.refuse_call(f)  # Python runs it, so that what it does happens once
         guards = self.outside.guards
         root, each = guards.constant(f), guards.constant(args)
@@ -192,7 +193,13 @@ class PlainCalls(Staged):
         text = f"{getattr(f, '__name__', 'function')}({', '.join(map(repr, given))})"
         text = label_of(text)
         source = guards.fetch(f"{root}(*{each}{options})", text)
-        return self.outside.admit(f(*args, **kwargs), Route(source, text))
+        try:
+            found = f(*args, **kwargs)
+        except Exception:
+            if self.session.region:
+                raise self.refuse_call(f) from None
+            raise
+        return self.outside.admit(found, Route(source, text))
 
     def refuse_call(self, f: object, reason: Unlearnable | None = None) -> Exception:
         if isinstance(f, TracedValue):
