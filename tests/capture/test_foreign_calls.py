@@ -394,6 +394,14 @@ def _products(a, x):
     return np.vecdot(a, x[:6]) + np.matvec(a, x[:6]) if hasattr(np, "matvec") else np.vecdot(a, a)
 
 
+def test_a_function_of_ints_alone_is_called_with_those_of_this_call():
+    def fn(x, axis):
+        place = np.lib.array_utils.normalize_axis_index(axis, x.ndim)
+        return np.moveaxis(x, place, 0) * linalg.hilbert(axis + 3)[0, 1]
+
+    check(fn, *((_x.reshape(2, 3, 4), axis) for axis in (0, 1, 2, -1, 3)))
+
+
 def test_a_ufunc_with_core_dimensions_is_called_as_it_is():
     check(_products, (_a, _x), lasting=True)
 

@@ -151,8 +151,9 @@ class PlainCalls(Staged):
             if purity.gives_items(f) and any(map(is_list, (*args, *kwargs.values()))):
                 return Unlearnable("it gives items of a list, which are no elements of an array")
             args, kwargs = as_numpy(args, kwargs)
-            call = call_foreign if has_traced((args, kwargs)) else call_known
-            return call(f, args, kwargs)
+            if has_traced(known := known_ints((args, kwargs))):
+                return call_foreign(f, args, kwargs)
+            return call_known(f, *known)
         except Unlearnable as reason:
             return reason.with_traceback(None)  # it holds this frame, and who asks holds it
 
