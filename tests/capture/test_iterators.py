@@ -435,6 +435,36 @@ def test_an_nditer_that_leaves_the_function_is_numpys() -> None:
     assert (type(it), is_finished) == (np.nditer, True)
 
 
+def test_the_shape_in_which_arrays_meet() -> None:
+    def program(a: Any, x: Any) -> Any:
+        both = np.broadcast(a, x[:, None], 2.0)
+        for _ in range(3):
+            x = x + np.zeros(np.broadcast(x, 1.0).shape)
+        found = [isinstance(both, np.broadcast), both.nd, both.ndim, both.numiter, both.size]
+        return np.ones(both.shape) * both.size, found, x
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (2, 5, 7):
+        given = (np.arange(3.0), np.arange(float(n)))
+        assert not difference(run(program, given), run(compiled, given))
+    assert compiled.cache_info().variants == 2
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda a: [float(x * y) for x, y in np.broadcast(a, a[0])],
+        lambda a: np.broadcast(a, 1).index,
+        lambda a: np.broadcast(a, a[0, :3]).shape,
+        lambda a: (next(np.broadcast(a, 1)), type(np.broadcast(a, 1)).__name__),
+    ],
+)
+def test_other_uses_of_broadcast_are_numpys(program: Callable[..., Any]) -> None:
+    a = np.random.default_rng(4).random((3, 4))
+    assert not difference(run(program, (a,)), run(fxc.compile(program), (a,)))
+
+
 MADE = [zip, enumerate, reversed, lambda x: map(abs, x), np.ndenumerate]
 
 

@@ -92,7 +92,9 @@ new_class = import_later("fxc.capture.door.instances", "new_class")
 new_object = import_later("fxc.capture.door.instances", "new_object")
 vectorized = import_later("fxc.capture.numpy_api.vectorized", "vectorized")
 fold = import_later("fxc.capture.statements.folds", "fold")
-element_iterator = import_later("fxc.capture.statements.element_iterators", "element_iterator")
+_ELEMENTS = "fxc.capture.statements.element_iterators"
+element_iterator = import_later(_ELEMENTS, "element_iterator")
+broadcast_together = import_later(_ELEMENTS, "broadcast_together")
 
 
 def _len(door: PlainCalls, x: Any) -> Any:
@@ -326,6 +328,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     np.ndindex: lambda door, *args: door.made(places_of(*args)),
     np.ndenumerate: lambda door, array: door.made(elements_of(array)),
     np.nditer: element_iterator,
+    np.broadcast: broadcast_together,
     itertools.pairwise: lambda door, *args: door.made(pairs(*door.runnables(args))),
     itertools.count: lambda door, *args, **kwargs: door.made(counts(*args, **kwargs)),
     itertools.product: lambda door, *parts, repeat=1: door.made(

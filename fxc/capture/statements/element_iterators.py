@@ -1,7 +1,8 @@
-"""``np.nditer``: checks of its arguments, and a class for it that is staged as a program's is."""
+"""``np.nditer`` and ``np.broadcast``: checks of arguments, and classes that are staged for them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -181,6 +182,35 @@ class ElementsInTurn:
 
     def __exit__(self, *raised: object) -> None:
         self.close()
+
+
+def broadcast_together(door: StatementDoor, *arrays: object) -> Any:
+    """``np.broadcast(*arrays)``."""
+    shape = broadcast_shapes(*(array_value(x).type.shape for x in arrays))
+    return door.call(ArraysTogether, tuple(map(wrap_dim, shape)), len(arrays))
+
+
+@as_programs
+class ArraysTogether:
+    """The shape in which arrays meet: an ``np.broadcast`` to the program."""
+
+    __class__ = taken_for(np.broadcast)
+
+    def __init__(self, shape: tuple[int, ...], numiter: int) -> None:
+        self.shape = shape
+        self.nd = len(shape)
+        self.ndim = self.nd
+        self.numiter = numiter
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def __iter__(self) -> Any:
+        refused("a loop over np.broadcast")
+
+    def __getattr__(self, name: str) -> Any:
+        return refused(f"np.broadcast.{name}")
 
 
 def refused(what: str) -> NoReturn:
