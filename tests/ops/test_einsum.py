@@ -316,3 +316,15 @@ def test_an_order_or_an_array_to_write_in_another_one_is_left_to_numpy() -> None
 
     x = np.random.default_rng(0).standard_normal((6, 63))
     assert difference(run(program, [x]), run(fxc.compile(program), [x])) == ""
+
+
+def test_what_numpy_remembers_is_of_numbers_alone():
+    """Its own code keeps plans by sizes: those that are symbols of a capture must not be kept."""
+
+    def fn(x, n):
+        a = np.ones((n, n + 1)) * x
+        return np.einsum("ij,kj,i->k", a, a + 1, a[:, 0], optimize=True)
+
+    compiled = fxc.compile(fn)
+    for n in (3, 4, 5):
+        assert np.array_equal(compiled(2.0, n), fn(2.0, n))

@@ -56,7 +56,7 @@ from ..values.objects import (
     is_python_class,
 )
 from ..values.operands import Traced, TracedValue, has_traced
-from .plain_calls import REMEMBERING, PlainCalls
+from .plain_calls import PlainCalls
 from .recursion import Recursion
 from .staged import DISPATCHED
 
@@ -264,7 +264,7 @@ class Door(PlainCalls):
         if kind is operator.methodcaller and len(args) == 1 and not kwargs:
             name, given, options = _asked_method(f)
             return self.call(self.attr(args[0], name), *given, **options)
-        if kind is REMEMBERING:
+        if kind is purity.REMEMBERING:
             return self.remembered(f, args, kwargs)
         if kind in _OF_SLOTS and f.__objclass__ in (dict, object):
             owners = () if kind is WrapperDescriptorType else (f.__self__,)

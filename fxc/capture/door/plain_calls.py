@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import inspect
 import math
 import sys
@@ -37,7 +36,6 @@ from ..values.snapshots import as_constants
 from .reads import name_of
 from .staged import Staged
 
-REMEMBERING = type(functools.lru_cache(len))
 _KEYS = (bool, int, float, complex, str, bytes, type(None))
 
 

@@ -30,7 +30,7 @@ from ..arrays.traced_scalar import TracedScalar, astype
 from ..forms.mixed import Mixed
 from ..numbers.python_functions import call_function
 from ..numbers.traced_int import TracedInt, known_ints
-from ..outside.purity import only_computes
+from ..outside.purity import REMEMBERING, only_computes
 from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..values.objects import Args, Kwargs
@@ -242,6 +242,8 @@ def _seen(value: object) -> Any:
         return _Module(value) if is_seen else value
     if value is np.geterr:
         return _modes
+    if type(value) is REMEMBERING and _is_numpys(value.__module__):
+        return _helper(value.__wrapped__)  # its memory is NumPy's, which must not see what is ours
     if isinstance(value, FunctionType) and value not in CREATION:
         return _helper(value) if _is_numpys(value.__module__) else value
     if isinstance(value, BuiltinFunctionType):

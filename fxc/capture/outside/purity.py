@@ -67,8 +67,9 @@ PURE_CLASSES: frozenset[type] = frozenset(
 )
 # What wraps functions changes the wrapper alone, if that is a function that the program has made.
 OF_OWN_FUNCTIONS: frozenset[Any] = frozenset({functools.wraps, functools.update_wrapper})
-# These make functions that remember.
+# These make functions that remember, of this class.
 WITH_MEMORY: frozenset[Any] = frozenset({functools.cache, functools.lru_cache})
+REMEMBERING = type(functools.lru_cache(len))
 
 # Of the pure classes, the ones that take objects as they are, and do not look into them.
 DIRECT_CLASSES: frozenset[type] = frozenset({object, super, functools.partial})
