@@ -402,6 +402,13 @@ def test_a_function_of_ints_alone_is_called_with_those_of_this_call():
     check(fn, *((_x.reshape(2, 3, 4), axis) for axis in (0, 1, 2, -1, 3)))
 
 
+def test_a_range_is_given_as_it_is():
+    def fn(x):
+        return fft.rfftn(x, axes=range(-x.ndim, 0)) * 2, fft.fftn(x * 1.5, axes=range(1))
+
+    check(fn, (_x,), (_x.reshape(4, 6),), (_x.reshape(2, 3, 4),))
+
+
 def test_a_ufunc_with_core_dimensions_is_called_as_it_is():
     check(_products, (_a, _x), lasting=True)
 

@@ -133,7 +133,7 @@ def _template(x: Any, operands: list[Value]) -> Any:
         return _hole(constant(x), operands)
     if type(x) in (tuple, list):
         return type(x)([_template(item, operands) for item in x])
-    if type(x) in _PLAIN or issubclass(type(x), np.generic | np.dtype):
+    if type(x) in (*_PLAIN, range) or issubclass(type(x), np.generic | np.dtype):
         return x
     if type(x) is np.ufunc or (
         type(x) is type and issubclass(x, np.generic | complex | float | int)
