@@ -149,6 +149,19 @@ def test_an_argument_with_metadata_is_no_argument_without():
         assert not difference(run(program, [x]), run(compiled, [x]))
 
 
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_metadata_that_the_program_makes_are_arrays():
+    def program(x):
+        sums = np.cumsum(x) * 2
+        return np.dtype(x.dtype, metadata={"sums": sums}), sums
+
+    compiled = fxc.compile(program)
+    for _ in range(2):
+        dtype, sums = compiled(A)
+        assert dtype.metadata["sums"] is sums
+        assert type(sums) is np.ndarray
+
+
 def test_dtype_arguments_are_told_apart_by_their_metadata():
     def program(x, dtype):
         return np.zeros(2, dtype).dtype.metadata == {"unit": "m"}, x * 2

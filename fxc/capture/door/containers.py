@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import OPERAND
 from fxc.ir.symbols import counted_in
 
 from ..arrays.creation import is_array
@@ -25,7 +26,7 @@ from ..numbers.traced_int import known_ints
 from ..outside import purity
 from ..outside.containers import settle_all, settle_deeply
 from ..regions.counted import Bounded, Counted, counted, of_one_thing
-from ..session.refusing import Respecialise
+from ..session.refusing import Respecialise, refuse
 from ..staging.nodes import KEEPERS
 from ..statements import choices
 from ..statements.comprehensions import is_long, list_of_items
@@ -275,6 +276,8 @@ def iterator_of(door: PlainCalls, *args: Any) -> Any:
 
 def dtype_of(door: PlainCalls, *args: object, **kwargs: object) -> Any:
     """``np.dtype``: of a list of fields, which may be lists of fields."""
+    if "metadata" in kwargs:
+        raise refuse(OPERAND, "making a dtype with metadata")  # they leave with it, as they are
     settle_deeply(args)
     return door.run_plain(np.dtype, args, kwargs)
 
