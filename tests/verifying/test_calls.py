@@ -241,6 +241,12 @@ def test_nothing_is_said_of_arrays_that_have_been_broadcast(recwarn):
         assert x.flags.writeable  # NumPy still warns the program
 
 
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="no device=")
+def test_whose_view_a_capsule_gives_is_not_compared():
+    x = np.arange(3.0)
+    assert fxc.compile(lambda x: np.from_dlpack(x, device="cpu"))(x).tolist() == x.tolist()
+
+
 def test_overlaps_are_kept():
     base = np.arange(8.0)
     program = fxc.compile(lambda x, y: x.__iadd__(y))
