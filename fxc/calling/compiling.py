@@ -21,6 +21,7 @@ from fxc.ir.errors import (
 from fxc.ir.logs import INFO, PERF, RECOMPILES
 from fxc.ir.records import frozen
 from fxc.ir.settings import config
+from fxc.ir.size_guards import unheard
 from fxc.ir.version import __version__
 
 if TYPE_CHECKING:
@@ -233,7 +234,10 @@ def _compiled(captured: Captured, options: Options, name: str, longest: float) -
     from fxc.pipeline.stages import compile_captured
 
     try:
-        return compile_captured(captured, options.backend, longest, options.math, options.passes)
+        with unheard():
+            return compile_captured(
+                captured, options.backend, longest, options.math, options.passes
+            )
     except PutOff as found:
         PERF.info("%s: compiling it is put off: %s", name, found)
         raise

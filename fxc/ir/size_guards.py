@@ -137,6 +137,19 @@ def assuming(listener: Callable[[Guard], None]) -> Iterator[None]:
         _listener.assume = before
 
 
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Keep from who listens on this thread what is taken and assumed inside the block: of a program
+    that is compiled while another is captured, which has called it as it is.
+    """
+    before = _recorders.stack, _listener.assume
+    _recorders.stack, _listener.assume = [], None
+    try:
+        yield
+    finally:
+        _recorders.stack, _listener.assume = before
+
+
 def _guard_of_counted(left: Dim, relation: str, right: Dim, size: Symbol) -> bool:
     """See Note [Counted sizes]."""
     difference = left - right

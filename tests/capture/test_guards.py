@@ -11,7 +11,7 @@ from fxc.capture.capture import Terms, capture
 from fxc.capture.guards.relations import strongest
 from fxc.capture.session.refusing import constants
 from fxc.ir.errors import CaptureError
-from fxc.ir.size_guards import guard, recording
+from fxc.ir.size_guards import Guard, guard, recording
 from fxc.ir.symbols import symbol
 from tests.capture.test_staging import Model
 from tests.capturing import array, run_captured
@@ -556,3 +556,25 @@ def test_a_class_in_place_of_an_array():
     for scale in (array(3), np.float64, array(4), np.float64, float):
         found, expected = compiled(array(4), scale), scale if scale is not float else array(4) * 2
         assert found is expected or np.array_equal(found, expected)
+
+
+def test_what_is_compiled_in_a_capture_leaves_no_guards_there():
+    def moment(x, order):
+        orders = [order]
+        while order > 2:
+            order = (order - 1) / 2 if order % 2 else order / 2
+            orders.append(order)
+        s = x.copy() if orders[-1] == 1 else x**2
+        for n in orders[-2::-1]:
+            s = s**2
+            if n % 2:
+                s *= x
+        return s
+
+    taken: dict[Guard, None] = {}
+    compiled = fxc.compile(moment, fullgraph=True)
+    with recording(taken):
+        for order in (3, 4, 5):
+            x = np.linspace(1.0, 2.0, 5)
+            assert np.array_equal(compiled(x, order), moment(x, order))
+    assert not taken
