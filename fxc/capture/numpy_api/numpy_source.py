@@ -242,8 +242,9 @@ def _seen(value: object) -> Any:
         return _Module(value) if is_seen else value
     if value is np.geterr:
         return _modes
-    if type(value) is REMEMBERING and _is_numpys(value.__module__):
-        return _helper(value.__wrapped__)  # its memory is NumPy's, which must not see what is ours
+    inner = getattr(value, "__wrapped__", None) if type(value) is REMEMBERING else None
+    if isinstance(inner, FunctionType) and _is_numpys(inner.__module__):
+        return _helper(inner)  # the memory is NumPy's, which must not see what is ours
     if isinstance(value, FunctionType) and value not in CREATION:
         return _helper(value) if _is_numpys(value.__module__) else value
     if isinstance(value, BuiltinFunctionType):
