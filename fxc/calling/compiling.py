@@ -21,7 +21,6 @@ from fxc.ir.errors import (
 from fxc.ir.logs import INFO, PERF, RECOMPILES
 from fxc.ir.records import frozen
 from fxc.ir.settings import config
-from fxc.ir.size_guards import unheard
 from fxc.ir.version import __version__
 
 if TYPE_CHECKING:
@@ -231,6 +230,7 @@ def _captured(
 
 
 def _compiled(captured: Captured, options: Options, name: str, longest: float) -> Compilation:
+    from fxc.ir.size_guards import unheard
     from fxc.pipeline.stages import compile_captured
 
     try:
