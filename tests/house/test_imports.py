@@ -225,7 +225,9 @@ def targets_of(
             [ast.Constant(str(target)), *_],
         ):
             yield target, target.startswith(".")
-        case ast.Call(ast.Name("import_later"), [ast.Constant(str(target)), *_]):
+        case ast.Call(
+            ast.Name("import_later" | "import_class_later"), [ast.Constant(str(target)), *_]
+        ):
             of_own_room = target.split(".")[:2] == module.split(".")[:2]
             yield target, of_own_room  # by its full name, see Note [Rooms with one door]
 
