@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 from itertools import takewhile
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from fxc.dispatch.keys import DispatchKey
 from fxc.ir.graph import Value
@@ -17,7 +17,10 @@ from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import symbols_of
 from fxc.ir.types import ArrayType
 
-from .aliases import Affine, Other, Path, steps_of
+from .imported_later import Affine, steps_of
+
+if TYPE_CHECKING:
+    from .aliases import Other, Path
 
 # See Note [Rooms with one door].
 dims_of = import_later("fxc.ir.text", "dims_of")

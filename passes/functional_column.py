@@ -8,7 +8,7 @@ from __future__ import annotations
 from _thread import _local
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 import numpy as np
@@ -29,8 +29,12 @@ from fxc.ops.operators import ROUNDED, Operator, Tag
 from fxc.ops.python_numbers import OF_NUMBERS
 from fxc.ops.table import TABLE
 
-from .aliases import Affine, Other, Path, extended, inverse_steps, region_of, steps_of
 from .bases import Base, FunctionalArray
+from .imported_later import Affine, Other, extended, inverse_steps, region_of, steps_of
+
+if TYPE_CHECKING:
+    from .aliases import Path
+
 
 # See Note [Rooms with one door].
 symbols_bound_by = import_later("fxc.ir.evaluate", "symbols_bound_by")

@@ -24,6 +24,9 @@ class ViewStep:
     args: tuple[Any, ...]
 
 
+Steps = tuple[ViewStep, ...]
+
+
 @frozen
 class Mutation:
     """Input number ``input`` is updated in place with the graph's result number ``result``.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fxc.ir.graph import Literal, Node, Operand, Value
-from fxc.ir.later import import_later
+from fxc.ir.later import import_class_later, import_later
 from fxc.ir.records import mutable
 from fxc.ir.symbols import Dim, computed, symbol, symbols_of
 from fxc.ir.types import PART_DTYPES
@@ -20,8 +21,12 @@ from ..nests.statements import Compute, Index, Load, Stmt
 from .context import Context
 from .fields import FIELD_COPIES, Names, field, names_in, own_index
 from .index_maps import PART_VIEWS, broadcast, is_view_copy
-from .made_rules import MadeRule
 from .pointwise import loop_dtypes, loop_name, rule_of
+
+if TYPE_CHECKING:
+    from .made_rules import MadeRule
+else:
+    MadeRule = import_class_later("fxc.lowering.building.made_rules", "MadeRule")
 
 # See Note [Rooms with one door].
 cast = import_later("fxc.lowering.building.complex_floats", "cast")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from fxc.ir.graph import OF_PYTHON, ArrayConstant, Node, Value
-from fxc.ir.later import import_later
+from fxc.ir.later import import_class_later, import_later
 from fxc.ir.location import Site
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
@@ -19,11 +20,15 @@ from ..nests.statements import Accumulate, Apply, Check, Compute
 from .body import Body
 from .context import Context
 from .index_maps import is_view_copy
-from .made_rules import MadeRule
 from .pointwise import loop_dtypes, rule_of, runs_inner_loop
 from .scope import NEVER
 from .stores import is_large, store, whole
 from .writes import aimed_buffer
+
+if TYPE_CHECKING:
+    from .made_rules import MadeRule
+else:
+    MadeRule = import_class_later("fxc.lowering.building.made_rules", "MadeRule")
 
 # See Note [Rooms with one door].
 wrap_operands = import_later("fxc.lowering.building.indexed", "wrap_operands")

@@ -8,11 +8,12 @@ NumPy is called, as for nodes that a kernel does not cover.
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fxc.ir.graph import Node
-from fxc.ir.later import import_later
+from fxc.ir.later import import_class_later, import_later
 from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
 from fxc.ops.foreign_ufuncs import is_foreign
 from fxc.ops.operators import Operator, Tag
@@ -25,7 +26,6 @@ from .build import visit
 from .computed import applied, attempted, inline, ordered, pointwise, unset, wrap_index
 from .context import Context, NativeKernel
 from .coverage import NATIVE_DTYPES, has_halves, moves, types_in
-from .made_rules import MadeRule
 from .pointwise import (
     has_complex_loop,
     loop_dtypes,
@@ -36,6 +36,11 @@ from .pointwise import (
 )
 from .reducers import REDUCERS, SCANS
 from .writes import join, scatter
+
+if TYPE_CHECKING:
+    from .made_rules import MadeRule
+else:
+    MadeRule = import_class_later("fxc.lowering.building.made_rules", "MadeRule")
 
 # See Note [Rooms with one door].
 definition_of = import_later("fxc.ops.custom", "definition_of")

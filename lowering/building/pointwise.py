@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +21,9 @@ from ..operators.inner_loops import promotion_key
 from ..operators.python_rules import SCALAR_RULES
 from ..operators.scalar_rules import DTypes, ScalarRule, Typed
 from .coverage import is_complex
-from .made_rules import MadeRule
+
+if TYPE_CHECKING:
+    from .made_rules import MadeRule
 
 # See Note [Rooms with one door].
 natural_power = import_later("fxc.lowering.building.natural_powers", "natural_power")

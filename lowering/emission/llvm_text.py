@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,10 @@ from fxc.ir.location import Site
 
 from ..vector_math import pair_type, symbol
 from ..vector_math.comparisons import is_signaling, quiet
-from .located import CodePlaces
+
+if TYPE_CHECKING:
+    from .located import CodePlaces
+
 
 _SCALAR = {
     "i": {1: "i8", 2: "i16", 4: "i32", 8: "i64"},

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from .located import without_marks
+from fxc.ir.later import import_later
+
+without_marks = import_later("fxc.lowering.emission.located", "without_marks")
 
 _INTERNAL = re.compile(r'define internal .*?@("?[\w.]+"?)\(')
 _NAMES = re.compile(r'@("?[\w.]+"?)')

@@ -15,7 +15,9 @@ takes long. What is stored there looks ahead, too: a line of the cache is read b
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from typing import TYPE_CHECKING
 
+from fxc.ir.later import import_later
 from fxc.ir.records import replace
 from fxc.ir.size_functions import hint, substitute
 from fxc.ir.symbols import computed_in, product, symbols_of
@@ -36,7 +38,11 @@ from ..nests.statements import (
     with_blocks,
 )
 from ..operators.python_rules import SCALAR_RULES
-from .row_blocks import Nest, rows_behind
+
+if TYPE_CHECKING:
+    from .row_blocks import Nest
+
+rows_behind = import_later("fxc.lowering.scheduling.row_blocks", "rows_behind")
 
 _First = tuple[str, Idx]
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from functools import partial
 
+from fxc.ir.later import import_later
 from fxc.ir.records import replace
 from fxc.ir.size_functions import floordiv, hint, minimum
 from fxc.ir.symbols import Dim, computed_in, product, symbol, symbols_of
@@ -35,8 +36,9 @@ from ..nests.statements import (
     Stmt,
     walk,
 )
-from .row_blocks import rows_behind
 from .strips import is_plain
+
+rows_behind = import_later("fxc.lowering.scheduling.row_blocks", "rows_behind")
 
 
 def interchange(program: Program) -> Program:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fxc.ir.later import import_later
 
 from ..nests.accesses import Access, accesses, conflict
 from ..nests.buffers import Idx
 from ..nests.program import Program
 from ..nests.statements import Loop, Stmt
-from .row_blocks import ByStorage, rows_behind
+
+if TYPE_CHECKING:
+    from .row_blocks import ByStorage
+
+rows_behind = import_later("fxc.lowering.scheduling.row_blocks", "rows_behind")
 
 
 class StripGroup:

@@ -18,7 +18,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from fxc.ir.later import import_class_later, import_later
 from fxc.ir.records import computed_once, replace
 from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod
 from fxc.ir.symbols import Dim, product, symbol
@@ -45,9 +47,18 @@ from ..nests.statements import (
 )
 from .cost import cost
 from .fetch_ahead import fetching_ahead
-from .row_blocks import Blocks, Nest, counters, in_blocks, row_blocks, rows_behind
 from .shrink import is_made_in
 from .strip_groups import StripGroup
+
+if TYPE_CHECKING:
+    from .row_blocks import Blocks, Nest
+else:
+    Nest = import_class_later("fxc.lowering.scheduling.row_blocks", "Nest")
+
+counters = import_later("fxc.lowering.scheduling.row_blocks", "counters")
+in_blocks = import_later("fxc.lowering.scheduling.row_blocks", "in_blocks")
+row_blocks = import_later("fxc.lowering.scheduling.row_blocks", "row_blocks")
+rows_behind = import_later("fxc.lowering.scheduling.row_blocks", "rows_behind")
 
 
 def strips(program: Program) -> Program:

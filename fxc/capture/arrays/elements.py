@@ -11,7 +11,7 @@ from fxc.ir.boxed_dtypes import is_character
 from fxc.ir.error_kinds import ARRAY_MEMORY, IDENTITY, OPERAND, OVERLAPPING_WRITE
 from fxc.ir.graph import Operand, Value
 from fxc.ir.later import import_later
-from fxc.ir.signature import ViewStep
+from fxc.ir.signature import Steps, ViewStep
 from fxc.ir.types import PY_INT, ArrayType
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.probing import fail_in_numpy
@@ -23,11 +23,10 @@ from ..values.above import above
 from ..values.operands import Traced, TracedValue, kind_of, operand, record, taken_for, wrap
 from ..values.operator_methods import BINARY, COMPARISONS
 from ..values.protocols import TakesFunctions
-from .indexing import Steps, apply_steps, are_names, assign, assign_element, checked
+from .imported_later import apply_steps, are_names, assign, assign_element, checked, late_element
 from .ufuncs import are_records, binary, compared
 
 # See Note [Rooms with one door].
-late_element = import_later("fxc.capture.arrays.late_elements", "late_element")
 broadcast_to = import_later("fxc.capture.arrays.shaping", "broadcast_to")
 flatten = import_later("fxc.capture.arrays.shaping", "flatten")
 ravel = import_later("fxc.capture.arrays.shaping", "ravel")
@@ -73,6 +72,7 @@ class TracedVoid(TakesFunctions, Traced):
     """
 
     __slots__ = ("_array", "_cell", "_joined", "_steps")
+    _written_by = "_void"
 
     def __init__(self, array: Any, steps: Steps, cell: Any, joined: bool = False) -> None:
         self._array = array

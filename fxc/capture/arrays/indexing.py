@@ -20,7 +20,7 @@ from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.later import import_later
 from fxc.ir.records import frozen
-from fxc.ir.signature import ViewStep
+from fxc.ir.signature import Steps, ViewStep
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import Guard, guard
 from fxc.ir.symbols import Dim, counted_in
@@ -41,8 +41,6 @@ from .keys import ArrayEntry, At, Entry, entries_of
 dim_of = import_later("fxc.capture.numbers.dims", "dim_of")
 known_array = import_later("fxc.capture.arrays.history", "known_array")
 window = import_later("fxc.capture.arrays.windows", "window")
-
-Steps = tuple[ViewStep, ...]
 
 
 @frozen

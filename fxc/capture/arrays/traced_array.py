@@ -27,7 +27,7 @@ from ..values.protocols import as_numpys
 from .array_facts import ArrayFacts, Flags, is_single
 from .dtypes import CASTINGS, dtype_of, order_of
 from .elements import TracedFlat, element, write_element
-from .indexing import IndexArrays, Place, apply_steps, assign, locate
+from .imported_later import IndexArrays, Place, apply_steps, assign, locate
 from .ufuncs import call_ufunc, give_operators, write_in_place
 
 # See Note [Rooms with one door].

@@ -7,13 +7,13 @@ import functools
 import io
 from collections import OrderedDict, defaultdict, deque
 from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE
 from fxc.ir.errors import CaptureError
-from fxc.ir.later import import_later
+from fxc.ir.later import import_class_later, import_later
 from fxc.ir.records import replace
 from fxc.ir.types import array_type
 
@@ -33,13 +33,17 @@ from ..values.operands import Traced
 from ..values.shadows import tuple_class
 from .containers import PLAIN, External, ExternalIterator, Held, is_iterator, is_plain
 from .dicts import ExternalDict
-from .files import TracedFile
 from .functions import is_known_by_code, is_made_anew
 from .generators import TracedGenerator, check_apart, source_kind
 from .inputs import EAGER, Route
 from .lists import ExternalList
 from .outside import Known, Outside
 from .sets import ExternalDeque, ExternalSet
+
+if TYPE_CHECKING:
+    from .files import TracedFile
+else:
+    TracedFile = import_class_later("fxc.capture.outside.files", "TracedFile")
 
 _NUMBERS = frozenset({int, float, complex})
 

@@ -16,6 +16,7 @@ class TracedFile(Traced):
     """An open file from outside."""
 
     __slots__ = ("_door", "_real", "_source")
+    _written_by = "_file"
 
     def __init__(self, real: object, source: Source, door: Any) -> None:
         self._real = real

@@ -23,13 +23,14 @@ from fxc.ops.effects import fresh_source
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import broadcast_shapes
 
-from ..arrays.indexing import check_without_gaps
 from ..guards.program import Source
 from ..session.refusing import refusal, refuse
 from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, array_value, operand, record, settled, type_of, wrap
 from .containers import settle_all
 from .outside import Outside
+
+check_without_gaps = import_later("fxc.capture.arrays.indexing", "check_without_gaps")
 
 # See Note [Rooms with one door].
 dim_of = import_later("fxc.capture.numbers.dims", "dim_of")
@@ -52,6 +53,7 @@ class TracedGenerator(Traced):
     """A random generator: ``np.random.Generator``, ``RandomState`` or ``random.Random``."""
 
     __slots__ = ("_handle", "_kind", "_like", "_outside", "_source")
+    _written_by = "_generator"
 
     def __init__(self, like: object, source: Source | None, outside: Outside, made: Any = None):
         self._like = like  # the generator, or another one of its class
@@ -327,7 +329,7 @@ def _shuffle(self: TracedGenerator, x: object, axis: object = 0) -> None:
     if not isinstance(x, Traced) or not isinstance(type_of(operand(x)), ArrayType):
         raise refuse(RANDOM, "a random shuffle of anything but an array")
     value = operand(x)
-    check_without_gaps(value)  # type: ignore[arg-type]
+    check_without_gaps(value)
     more = "" if axis == 0 else f", {known_int(axis, 'an axis')}"
     x[...] = self._drawn(f"shuffled(g, x0{more})", (value,), None, _dims(value))  # type: ignore[index]
 
