@@ -5,10 +5,6 @@ from __future__ import annotations
 from fxc.ir.later import import_later
 
 from .forms import mixed_operators
-from .lists import list_pools
-from .lists.texts import Text, decoded
-from .lists.traced_lists import list_to_grow
-from .regions.counted import counted
 from .values.above import Above
 
 SERVICES = Above(
@@ -20,17 +16,17 @@ SERVICES = Above(
     called_as_is=import_later("fxc.capture.numpy_api.foreign", "call_foreign"),
     chosen=import_later("fxc.capture.statements.choices", "chosen"),
     one_way=import_later("fxc.capture.statements.choices", "one_way"),
-    counted=counted,
+    counted=import_later("fxc.capture.regions.counted", "counted"),
     elements_in_order=import_later("fxc.capture.statements.iterators", "elements_in_order"),
-    decoded=decoded,
+    decoded=import_later("fxc.capture.lists.texts", "decoded"),
     character=import_later("fxc.capture.lists.characters", "element_of"),
-    text_of=Text,
+    text_of=import_later("fxc.capture.lists.texts", "Text"),
     repeated=import_later("fxc.capture.lists.sized_lists", "repeated"),
     to_list=import_later("fxc.capture.lists.sized_lists", "to_list"),
     list_of=import_later("fxc.capture.lists.sized_lists", "list_of"),
     tuples_of=import_later("fxc.capture.lists.sized_lists", "tuples_of"),
     arrays_of=import_later("fxc.capture.lists.sized_lists", "arrays_of"),
-    rows_of=list_pools.rows_of,
-    list_to_grow=list_to_grow,
+    rows_of=import_later("fxc.capture.lists.list_pools", "rows_of"),
+    list_to_grow=import_later("fxc.capture.lists.traced_lists", "list_to_grow"),
 )
 mixed_operators.give_operators()

@@ -227,6 +227,13 @@ def _columns(items: Sequence[object]) -> tuple[Form, list[Any]] | None:
     return form, [array_of_items([*column], each.dtype) for column, each in both]
 
 
+def keyed(owner: Any) -> Any:
+    """A dict as it is in ``owner[key]``; what is none itself."""
+    is_outside = isinstance(owner, ExternalDict) and not isinstance(owner, Traced)
+    kind = owner.kind if is_outside else type(owner)
+    return KeyedTable(owner) if kind in (dict, OrderedDict) else owner
+
+
 class KeyedTable:
     """A dict in ``owner[key]``."""
 
@@ -234,13 +241,6 @@ class KeyedTable:
 
     def __init__(self, owner: Any) -> None:
         self._owner = owner
-
-    @staticmethod
-    def of(owner: Any) -> Any:
-        """``owner`` as such a dict; what is none itself."""
-        is_outside = isinstance(owner, ExternalDict) and not isinstance(owner, Traced)
-        kind = owner.kind if is_outside else type(owner)
-        return KeyedTable(owner) if kind in (dict, OrderedDict) else owner
 
     def get(self, key: object, default: object = None) -> Any:
         if differing_in(key) is not None:

@@ -42,6 +42,7 @@ class Keyed(WithLength, Limited):
 
     __slots__ = ("of", "table")
     _held = ("table",)
+    _written_by = "_keyed"
     renewed: Callable[[], Any]  # a new dict, or a new set, with the same items
 
     def __init__(self, of: type, label: str) -> None:

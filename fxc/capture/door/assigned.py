@@ -6,18 +6,27 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from types import CellType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fxc.ir.later import import_later
+from fxc.ir.later import import_class_later, import_later
 
 from ..outside.containers import External
-from ..outside.lists import ExternalList
 from ..session.refusing import How, Request, Respecialise
 from ..session.session import label_of
 from .attributes import Attributes
 from .creations import Creations
+from .imported_later import ExternalList
 from .outer import Outer
-from .places import Attribute, Item, OuterPlace, Place, Rebound, key_of_text
+
+if TYPE_CHECKING:
+    from .places import Attribute, Item, OuterPlace, Place, Rebound
+else:
+    Attribute = import_class_later("fxc.capture.door.places", "Attribute")
+    Item = import_class_later("fxc.capture.door.places", "Item")
+    OuterPlace = import_class_later("fxc.capture.door.places", "OuterPlace")
+    Rebound = import_class_later("fxc.capture.door.places", "Rebound")
+
+key_of_text = import_later("fxc.capture.door.places", "key_of_text")
 
 # See Note [Rooms with one door].
 is_same = import_later("fxc.capture.forms.variables", "is_same")
@@ -34,7 +43,7 @@ class Places(Creations):
     """What the program of one capture has made, and what it assigns to in branches and loops."""
 
     def __init__(self, door: Attributes) -> None:
-        super().__init__(door.session, door.outside, door.lists)
+        super().__init__(door.session, door.outside)
         self._door = door
         self._variables: dict[int, Rebound] = {}  # by the cell's id
         self._wanted: Counter[Request] = Counter()  # what this attempt has found to ask for

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from fxc.ir.error_kinds import KEYS_BY_CONDITION, OBJECT
+from fxc.ir.later import import_class_later
 
-from ..dicts.made_dicts import MadeDicts
-from ..lists.made_lists import MadeLists
-from ..outside.outside import Known, Outside
+from ..outside.outside import Known
 from ..session.refusing import refuse
-from ..session.session import Session, label_of
+from ..session.session import label_of
 from ..values.maybe_set import UNBOUND, MaybeSet, check_sure, given
 from ..values.objects import (
     MISSING,
@@ -26,14 +26,26 @@ from ..values.shadows import class_of
 from .outer import DELETED
 from .reads import Reads, name_of
 
+if TYPE_CHECKING:
+    from ..dicts.made_dicts import MadeDicts
+    from ..lists.made_lists import MadeLists
+else:
+    MadeDicts = import_class_later("fxc.capture.dicts.made_dicts", "MadeDicts")
+    MadeLists = import_class_later("fxc.capture.lists.made_lists", "MadeLists")
+
 
 class Attributes(Reads):
     """What one capture knows of attributes."""
 
-    def __init__(self, session: Session, outside: Outside) -> None:
-        super().__init__(session, outside)
-        self.lists = MadeLists(session)
-        self.dicts = MadeDicts()
+    @cached_property
+    def lists(self) -> MadeLists:
+        """The lists of programs that make some."""
+        return MadeLists(self.session)
+
+    @cached_property
+    def dicts(self) -> MadeDicts:
+        """The dicts of programs that make some."""
+        return MadeDicts()
 
     def is_foreign(self, owner: object) -> bool:
         """Whether this stands for an object from outside, or is one."""

@@ -160,169 +160,181 @@ _BY_FIELDS: bool = sys.version_info >= (3, 13)
 # for equality from Python 3.13 on (``_equal_fields``).
 
 
-class Comparisons(ItemAccess):
-    """Identity, equality and order in one capture."""
-
-    def same(self, a: Any, b: Any) -> Any:
-        """``a is b``; what is two objects now may be one in another call."""
-        found = identity(a, b)
-        if found is not NotImplemented:
-            return found
-        if self.outside.real(a) is self.outside.real(b):
-            return True  # NumPy's code, say, has the object itself
-        for one, other in ((a, b), (b, a)):
-            if type(one) in (ReadRow, ListRow) and isinstance(other, list):
-                raise one.refused()  # it stands for a list, and is made where that is read
-        are_tuples = isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b)
-        are_made = any(self.outside.real(x) is x for x in (a, b))
-        if are_tuples and are_made and has_traced((a, b)):
-            # Lists of counted length and loops hold what is in a tuple, not the tuple: so do parts.
-            error = refuse(IDENTITY, "'is' of two tuples of numbers that are not known")
-            error.is_of_whole = True
-            raise error
-        self.places.check_apart(a, b)
-        self.outside.guard_distinct(a, b)
-        return False
-
-    def equal(self, a: object, b: object) -> Any:
-        """``a == b``; the ``__eq__`` of a class of the user's goes through the door."""
-        if self._has_own_equality(a) or self._has_own_equality(b):
-            if type(a) is not type(b) or self._fields_for("eq", class_of(a)) is None:
-                raise refuse(OBJECT, f"a comparison with a {name_of(b)}")
-            if a is b:
-                return True
-            self.outside.guard_distinct(a, b)
-        return self.compared("eq", a, b)
-
-    def unequal(self, a: object, b: object) -> Any:
-        """``a != b``."""
-        own = self._has_own_equality(a) or self._has_own_equality(b)
-        is_asked = has_method(a, "__eq__") and not has_method(a, "__ne__")
-        if is_asked and (not has_method(b, "__eq__") or type(a) is type(b)):  # else b may go first
-            found = self.special(a, "__eq__", b)
-            if found is not NotImplemented:
-                return negated(self, found)
-        if not own or has_method(a, "__ne__"):
-            return self.compared("ne", a, b)
-        return negated(self, self.equal(a, b))
-
-    def _has_own_equality(self, x: object) -> bool:
-        """Whether a dataclass has written the ``__eq__`` of an object: it reads the fields."""
-        if isinstance(x, Traced | External | type) or has_method(x, "__eq__"):
-            return False
-        found = class_attribute(class_of(x), "__eq__")
-        watched = self.outside.is_stand_in(x) and found is not vars(object)["__eq__"]
-        return watched or (isinstance(found, FunctionType) and dataclasses.is_dataclass(x))
-
-    def compared(self, name: str, a: object, b: object) -> Any:
-        """``a < b`` and its like, by the name of the function in ``operator``."""
-        found = self._tuples_of(name, a, b)
-        if found is not None and name in ("eq", "ne") and not isinstance(a, tuple | list):
-            same = self._equal_fields(*found)
-            return negated(self, same) if name == "ne" else same
-        lists = _lists_of_the_graph(a, b) if found is None else None
-        if lists is not None:
-            return self._compared_lists(name, *lists)
-        if found is None:
-            if isinstance(a, frozenset) and isinstance(b, External):  # see ``set_operand``
-                b.settle()
-            return getattr(operator, name)(a, copied(b) if isinstance(a, dict) else b)
-        result = self._from(name, *found, 0)
-        asks_equality = name in ("eq", "ne") and isinstance(result, Traced)
-        return to_bool(result) if asks_equality else result
-
-    def _compared_lists(self, name: str, one: object, other: object) -> Any:
-        """What two lists, of which the length of the first depends on data, are to each other."""
-        if name not in ("eq", "ne"):
-            raise refuse(
-                COUNTED_LIST, "an order of lists whose length depends on data", "compare arrays"
-            )
-        same = self.staged(are_equal)(one, other, self.is_same_item)
-        return negated(self, same) if name == "ne" else same
-
-    def _tuples_of(self, name: str, a: Any, b: Any) -> tuple[Any, Any] | None:
-        """Tuples or lists to compare in place of two things; None where Python compares them."""
-        if name not in ("eq", "ne"):
-            a, b = _in_order_with(b, a), _in_order_with(a, b)
-        a, b = (x.few_items() if is_list(x) else x for x in (a, b))
-        if isinstance(a, External) or (isinstance(a, Traced) and not a._is_object):
-            return None
-        if _is_plain_sequence(name, a) and _is_plain_sequence(name, b):
-            alike = isinstance(a, tuple) == isinstance(b, tuple)
-            fits = alike and has_traced((a, b)) and all(map(_is_item, (*a, *b)))
-            return (a, b) if fits else None
-        kind = _kind(a)
-        if not dataclasses.is_dataclass(kind) or kind is not _kind(b):
-            return None
-        if has_method(a, f"__{name}__") or (fields := self._fields_for(name, kind)) is None:
-            return None
-        return self._fields_of(fields, a), self._fields_of(fields, b)
-
-    def _from(self, name: str, a: Any, b: Any, place: int) -> Any:
-        """What the items from a place on say."""
-        if name == "ne":
-            return negated(self, self._from("eq", a, b, place))
-        if place == min(len(a), len(b)):
-            return getattr(operator, name)(len(a), len(b))
-        same = self.is_same_item(a[place], b[place])
-        rest = partial(self._from, name, a, b, place + 1)
-        if name == "eq":
-            return both_true(self, same, rest)
-        return chosen(self, same, rest, partial(self.compared, name, a[place], b[place]))
-
-    def is_same_item(self, x: object, y: object) -> Any:
-        """Whether two items are equal, or one object, as ``in`` asks it."""
-        if x is y:
-            return True
-        both = ((x, y), (y, x))
-        if any(is_unknown_number(one) and isinstance(other, _NO_NUMBERS) for one, other in both):
-            return False
-        self._demand_one_number(x, y)
-        return truth(self.equal(x, y))
-
-    def _demand_one_number(self, x: object, y: object) -> None:
-        """Leave a call to Python in which both are nan: they may be one object."""
-        if _may_be_nan(x) and _may_be_nan(y):
-            either = either_true(self, x == x, partial(operator.eq, y, y))
-            self.session.record("try_demand", flag_of(either))
-
-    # -------------------------------------------------------- fields
-
-    def as_tuple(self, x: object) -> Any:
-        """What ``sorted`` compares in place of an object of a dataclass; anything else itself."""
-        return x if isinstance(x, tuple) else self.in_order_by(_kind(x))(x)
-
-    def in_order_by(self, kind: type) -> Callable[[Any], Any]:
-        """The key by which ``sorted`` orders objects of a class."""
-        fields = self._fields_for("lt", kind)
-        if fields is None:
-            raise refuse(OBJECT, f"sorted() of objects of {kind.__name__} without a key")
-        return partial(self._fields_of, fields)
-
-    def _fields_for(self, name: str, kind: type) -> tuple[str, ...] | None:
-        """The fields by which a comparison goes that dataclass has written; None for another."""
-        method = f"__{name}__"
-        if not _is_written(kind, name):
-            return None
-        holder = next(each for each in kind.__mro__ if method in vars(each))
-        self.guard_class_attribute(kind, method, vars(holder)[method])
-        fields: Any = dataclasses.fields(holder)
-        return tuple(each.name for each in fields if each.compare)
-
-    def _fields_of(self, names: tuple[str, ...], x: object) -> tuple[Any, ...]:
-        return tuple(self.attr(x, name) for name in names)
-
-    def _equal_fields(self, left: tuple[object, ...], right: tuple[object, ...]) -> Any:
-        """What the ``__eq__`` that dataclass has written says of the fields: from Python 3.13 on it
-        is ``a is b or a.x == b.x and a.y == b.y``.
-        """
-        if not _BY_FIELDS:
-            return self.compared("eq", left, right)
-        found: Any = True
-        for x, y in zip(left, right, strict=True):
-            self._demand_one_number(x, y)
-            found = both(self, found, partial(self.equal, x, y))
+def same(door: ItemAccess, a: Any, b: Any) -> Any:
+    """``a is b``; what is two objects now may be one in another call."""
+    found = identity(a, b)
+    if found is not NotImplemented:
         return found
+    if door.outside.real(a) is door.outside.real(b):
+        return True  # NumPy's code, say, has the object itself
+    for one, other in ((a, b), (b, a)):
+        if type(one) in (ReadRow, ListRow) and isinstance(other, list):
+            raise one.refused()  # it stands for a list, and is made where that is read
+    are_tuples = isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b)
+    are_made = any(door.outside.real(x) is x for x in (a, b))
+    if are_tuples and are_made and has_traced((a, b)):
+        # Lists of counted length and loops hold what is in a tuple, not the tuple: so do parts.
+        error = refuse(IDENTITY, "'is' of two tuples of numbers that are not known")
+        error.is_of_whole = True
+        raise error
+    door.places.check_apart(a, b)
+    door.outside.guard_distinct(a, b)
+    return False
+
+
+def equal(door: ItemAccess, a: object, b: object) -> Any:
+    """``a == b``; the ``__eq__`` of a class of the user's goes through the door."""
+    if _has_own_equality(door, a) or _has_own_equality(door, b):
+        if type(a) is not type(b) or _fields_for(door, "eq", class_of(a)) is None:
+            raise refuse(OBJECT, f"a comparison with a {name_of(b)}")
+        if a is b:
+            return True
+        door.outside.guard_distinct(a, b)
+    return compared(door, "eq", a, b)
+
+
+def unequal(door: ItemAccess, a: object, b: object) -> Any:
+    """``a != b``."""
+    own = _has_own_equality(door, a) or _has_own_equality(door, b)
+    is_asked = has_method(a, "__eq__") and not has_method(a, "__ne__")
+    if is_asked and (not has_method(b, "__eq__") or type(a) is type(b)):  # else b may go first
+        found = door.special(a, "__eq__", b)
+        if found is not NotImplemented:
+            return negated(door, found)
+    if not own or has_method(a, "__ne__"):
+        return compared(door, "ne", a, b)
+    return negated(door, equal(door, a, b))
+
+
+def _has_own_equality(door: ItemAccess, x: object) -> bool:
+    """Whether a dataclass has written the ``__eq__`` of an object: it reads the fields."""
+    if isinstance(x, Traced | External | type) or has_method(x, "__eq__"):
+        return False
+    found = class_attribute(class_of(x), "__eq__")
+    watched = door.outside.is_stand_in(x) and found is not vars(object)["__eq__"]
+    return watched or (isinstance(found, FunctionType) and dataclasses.is_dataclass(x))
+
+
+def compared(door: ItemAccess, name: str, a: object, b: object) -> Any:
+    """``a < b`` and its like, by the name of the function in ``operator``."""
+    found = _tuples_of(door, name, a, b)
+    if found is not None and name in ("eq", "ne") and not isinstance(a, tuple | list):
+        same = _equal_fields(door, *found)
+        return negated(door, same) if name == "ne" else same
+    lists = _lists_of_the_graph(a, b) if found is None else None
+    if lists is not None:
+        return _compared_lists(door, name, *lists)
+    if found is None:
+        if isinstance(a, frozenset) and isinstance(b, External):  # see ``set_operand``
+            b.settle()
+        return getattr(operator, name)(a, copied(b) if isinstance(a, dict) else b)
+    result = _from(door, name, *found, 0)
+    asks_equality = name in ("eq", "ne") and isinstance(result, Traced)
+    return to_bool(result) if asks_equality else result
+
+
+def _compared_lists(door: ItemAccess, name: str, one: object, other: object) -> Any:
+    """What two lists, of which the length of the first depends on data, are to each other."""
+    if name not in ("eq", "ne"):
+        raise refuse(
+            COUNTED_LIST, "an order of lists whose length depends on data", "compare arrays"
+        )
+    same = door.staged(are_equal)(one, other, partial(is_same_item, door))
+    return negated(door, same) if name == "ne" else same
+
+
+def _tuples_of(door: ItemAccess, name: str, a: Any, b: Any) -> tuple[Any, Any] | None:
+    """Tuples or lists to compare in place of two things; None where Python compares them."""
+    if name not in ("eq", "ne"):
+        a, b = _in_order_with(b, a), _in_order_with(a, b)
+    a, b = (x.few_items() if is_list(x) else x for x in (a, b))
+    if isinstance(a, External) or (isinstance(a, Traced) and not a._is_object):
+        return None
+    if _is_plain_sequence(name, a) and _is_plain_sequence(name, b):
+        alike = isinstance(a, tuple) == isinstance(b, tuple)
+        fits = alike and has_traced((a, b)) and all(map(_is_item, (*a, *b)))
+        return (a, b) if fits else None
+    kind = _kind(a)
+    if not dataclasses.is_dataclass(kind) or kind is not _kind(b):
+        return None
+    if has_method(a, f"__{name}__") or (fields := _fields_for(door, name, kind)) is None:
+        return None
+    return _fields_of(door, fields, a), _fields_of(door, fields, b)
+
+
+def _from(door: ItemAccess, name: str, a: Any, b: Any, place: int) -> Any:
+    """What the items from a place on say."""
+    if name == "ne":
+        return negated(door, _from(door, "eq", a, b, place))
+    if place == min(len(a), len(b)):
+        return getattr(operator, name)(len(a), len(b))
+    same = is_same_item(door, a[place], b[place])
+    rest = partial(_from, door, name, a, b, place + 1)
+    if name == "eq":
+        return both_true(door, same, rest)
+    return chosen(door, same, rest, partial(compared, door, name, a[place], b[place]))
+
+
+def is_same_item(door: ItemAccess, x: object, y: object) -> Any:
+    """Whether two items are equal, or one object, as ``in`` asks it."""
+    if x is y:
+        return True
+    both = ((x, y), (y, x))
+    if any(is_unknown_number(one) and isinstance(other, _NO_NUMBERS) for one, other in both):
+        return False
+    _demand_one_number(door, x, y)
+    return truth(equal(door, x, y))
+
+
+def _demand_one_number(door: ItemAccess, x: object, y: object) -> None:
+    """Leave a call to Python in which both are nan: they may be one object."""
+    if _may_be_nan(x) and _may_be_nan(y):
+        either = either_true(door, x == x, partial(operator.eq, y, y))
+        door.session.record("try_demand", flag_of(either))
+
+
+# ------------------------------------------------------------------ fields
+
+
+def as_tuple(door: ItemAccess, x: object) -> Any:
+    """What ``sorted`` compares in place of an object of a dataclass; anything else itself."""
+    return x if isinstance(x, tuple) else in_order_by(door, _kind(x))(x)
+
+
+def in_order_by(door: ItemAccess, kind: type) -> Callable[[Any], Any]:
+    """The key by which ``sorted`` orders objects of a class."""
+    fields = _fields_for(door, "lt", kind)
+    if fields is None:
+        raise refuse(OBJECT, f"sorted() of objects of {kind.__name__} without a key")
+    return partial(_fields_of, door, fields)
+
+
+def _fields_for(door: ItemAccess, name: str, kind: type) -> tuple[str, ...] | None:
+    """The fields by which a comparison goes that dataclass has written; None for another."""
+    method = f"__{name}__"
+    if not _is_written(kind, name):
+        return None
+    holder = next(each for each in kind.__mro__ if method in vars(each))
+    door.guard_class_attribute(kind, method, vars(holder)[method])
+    fields: Any = dataclasses.fields(holder)
+    return tuple(each.name for each in fields if each.compare)
+
+
+def _fields_of(door: ItemAccess, names: tuple[str, ...], x: object) -> tuple[Any, ...]:
+    return tuple(door.attr(x, name) for name in names)
+
+
+def _equal_fields(door: ItemAccess, left: tuple[object, ...], right: tuple[object, ...]) -> Any:
+    """What the ``__eq__`` that dataclass has written says of the fields: from Python 3.13 on it
+    is ``a is b or a.x == b.x and a.y == b.y``.
+    """
+    if not _BY_FIELDS:
+        return compared(door, "eq", left, right)
+    found: Any = True
+    for x, y in zip(left, right, strict=True):
+        _demand_one_number(door, x, y)
+        found = both(door, found, partial(equal, door, x, y))
+    return found
 
 
 # ------------------------------------------------------------------ small questions

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fxc.ir.error_kinds import COUNTED_LIST
+from fxc.ir.later import import_later
 from fxc.ir.records import mutable
 
-from ..lists.made_lists import MadeLists
-from ..lists.records import label_of
 from ..outside.containers import External, class_seen
 from ..outside.outside import Outside
 from ..session.refusing import OBJECTS_APART, How, Request, Respecialise, refuse
 from ..session.session import Session
 from ..values.shadows import class_of
+
+if TYPE_CHECKING:
+    pass
+
+label_of = import_later("fxc.capture.lists.records", "label_of")
 
 
 @mutable
@@ -40,10 +44,9 @@ _UNKNOWN = _Creation(None)
 class Creations:
     """The objects, dicts, lists and iterators that the program of one capture makes."""
 
-    def __init__(self, session: Session, outside: Outside, lists: MadeLists) -> None:
+    def __init__(self, session: Session, outside: Outside) -> None:
         self._session = session
         self._outside = outside
-        self._made_lists = lists
         self._known: dict[int, _Creation] = {}  # by the object's id
         self._shared: set[type] = set()  # classes of objects that several lists of the graph hold
         self._counts: dict[tuple[int, str], int] = {}  # of texts, by region
@@ -125,7 +128,7 @@ class Creations:
         label = label_of(x)
         if label is not None and How.IN_GRAPH not in self._session.asked(label.text):
             raise Respecialise(Request(label.text, How.IN_GRAPH))
-        self._made_lists.ask_pool(x)
+        self._session.door.lists.ask_pool(x)
 
     def ask_records(self, *found: object) -> None:
         """The same for those of these that are items of lists, or stand for others."""
@@ -133,7 +136,7 @@ class Creations:
             if self._of(x).is_sealed:
                 self.ask_record(x)
         if len(found) > 1 and all(isinstance(x, list) for x in found):
-            self._made_lists.ask_pool(*found)
+            self._session.door.lists.ask_pool(*found)
 
     def replace(self, x: object) -> None:
         """Note an object in whose place the program has a record from now on."""

@@ -22,20 +22,17 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fxc.ir.errors import CaptureError
-from fxc.ir.later import import_later
+from fxc.ir.later import import_class_later, import_later
 from fxc.ir.symbols import counted_in
 from fxc.ir.types import ArrayType
-from fxc.ops.foreign_results import Unlearnable
 
-from ..dicts.unknown_items import OneOfItems
 from ..forms.differing import differing_in, each_way
 from ..forms.several import Several
-from ..lists.texts import UnknownText
 from ..numbers.traced_int import known_ints
 from ..outside import purity
 from ..outside.containers import PLAIN, class_seen, plain_key
@@ -59,6 +56,18 @@ from ..values.operands import Traced, TracedValue, has_traced
 from .plain_calls import PlainCalls
 from .recursion import Recursion
 from .staged import DISPATCHED
+
+if TYPE_CHECKING:
+    from fxc.ops.foreign_results import Unlearnable
+else:
+    Unlearnable = import_class_later("fxc.ops.foreign_results", "Unlearnable")
+
+if TYPE_CHECKING:
+    from ..dicts.unknown_items import OneOfItems
+    from ..lists.texts import UnknownText
+else:
+    OneOfItems = import_class_later("fxc.capture.dicts.unknown_items", "OneOfItems")
+    UnknownText = import_class_later("fxc.capture.lists.texts", "UnknownText")
 
 # Note [The call door]
 # Capture has no effects, so whoever calls something must know that it has none. Staged code makes
@@ -91,7 +100,7 @@ def is_special(f: object) -> bool:
 
 class Door(PlainCalls):
     """The door of one capture: its calls. Below it, floor by floor: ``PlainCalls`` (of what is no
-    code of the program's), ``Staged`` (functions), ``Stores`` (names, attributes), ``Comparisons``,
+    code of the program's), ``Staged`` (functions), ``Stores`` (names, attributes),
     ``ItemAccess``, ``Formats`` (texts), ``Catching`` (exceptions), ``Attributes``, ``Reads``.
     """
 
@@ -119,7 +128,7 @@ class Door(PlainCalls):
             return self._call_method(f, args, kwargs)
         if kind is DISPATCHED:
             return self.call_numpy(f, args, kwargs)
-        if kind is OneOfItems:
+        if isinstance(f, OneOfItems):
             return f.called(*args, **kwargs)
         is_class = isinstance(f, type)
         if is_class and f is not str and not _keeps(f):

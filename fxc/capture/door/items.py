@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, defaultdict
 from functools import cached_property, partial
 from types import GeneratorType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE
-from fxc.ir.later import import_later
+from fxc.ir.later import import_class_later, import_later
 
-from ..dicts.tables import KeyedTable, Table
-from ..dicts.unknown_items import store_by_key
-from ..lists.grown_texts import GrownTexts
-from ..lists.records import Pools
 from ..outside import purity
 from ..outside.containers import External
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..outside.outside import Outside
-from ..regions.counted import Bounded
 from ..session.refusing import refuse
 from ..session.session import Session
 from ..staging.continuations import note_run
@@ -30,11 +25,25 @@ from .assigned import Places
 from .formats import Formats
 from .reads import name_of
 
-_TABLES = (tuple, list, str, ExternalList)
+if TYPE_CHECKING:
+    from ..dicts.tables import Table
+    from ..lists.grown_texts import GrownTexts
+    from ..lists.records import Pools
+    from ..regions.counted import Bounded
+else:
+    Table = import_class_later("fxc.capture.dicts.tables", "Table")
+    GrownTexts = import_class_later("fxc.capture.lists.grown_texts", "GrownTexts")
+    Pools = import_class_later("fxc.capture.lists.records", "Pools")
+    Bounded = import_class_later("fxc.capture.regions.counted", "Bounded")
+
+store_by_key = import_later("fxc.capture.dicts.unknown_items", "store_by_key")
+
+_TABLES = (tuple, list, str)
 _KEYED = (dict, OrderedDict)
 _OWN = (*_KEYED, Counter, defaultdict)
 
 # See Note [Rooms with one door].
+keyed = import_later("fxc.capture.dicts.tables", "keyed")
 index_trick = import_later("fxc.capture.numpy_api.numpy_source", "IndexTrick")
 grown_arrays = import_later("fxc.capture.lists.grown_arrays", "GrownArrays")
 is_unknown_key = import_later("fxc.capture.dicts.unknown_keys", "is_unknown_key")
@@ -46,8 +55,16 @@ class ItemAccess(Formats):
     def __init__(self, session: Session, outside: Outside) -> None:
         super().__init__(session, outside)
         self.places: Places = Places(self)
-        self.texts = GrownTexts()
-        self.pools = Pools()
+
+    @cached_property
+    def texts(self) -> GrownTexts:
+        """The texts that may grow, of programs that have some."""
+        return GrownTexts()
+
+    @cached_property
+    def pools(self) -> Pools:
+        """The records of programs that have some."""
+        return Pools()
 
     @cached_property
     def arrays(self) -> Any:
@@ -60,10 +77,10 @@ class ItemAccess(Formats):
             return index_trick(owner)
         if type(owner) is str:
             self.outside.note_characters(owner, 1)
-        if type(owner) in _TABLES:
+        if type(owner) in _TABLES or isinstance(owner, ExternalList):
             return Table(owner)
         found = self.container(owner)
-        return KeyedTable.of(found)
+        return keyed(found)
 
     def container(self, owner: object) -> Any:
         """``owner`` itself, if its items may be read."""
@@ -139,20 +156,20 @@ class ItemAccess(Formats):
 
     def iterable(self, x: object) -> Any:
         """``x`` in ``for _ in x``, which takes the items of an iterator away."""
-        if isinstance(x, Traced | External | Bounded | type):
+        if isinstance(x, (Traced, External, Bounded, type)):
             return x
         if type(x) is GeneratorType:
             note_run(self.session, x)
         if has_method(x, "__iter__"):
             found = self.special(x, "__iter__")
-            if not (isinstance(found, Traced | Bounded) or hasattr(type(found), "__next__")):
+            if not (isinstance(found, (Traced, Bounded)) or hasattr(type(found), "__next__")):
                 raise TypeError(f"iter() returned non-iterator of type {name_of(found)!r}")
             return self.iterated(found)
         return self.iterated(x)
 
     def iterated(self, x: object) -> Any:
         """``x``, over which code of C may iterate."""
-        if isinstance(x, Traced | External | Bounded | type):
+        if isinstance(x, (Traced, External, Bounded, type)):
             return x
         if hasattr(type(x), "__next__"):
             self.check_change(x)
@@ -238,7 +255,7 @@ class _Items:
             self._door.dicts.ask(self._owner)
         if type(self._owner) is defaultdict and key not in self._owner:
             self._door.check_change(self._owner)
-        return KeyedTable.of(self._owner)[key]
+        return keyed(self._owner)[key]
 
     def __setitem__(self, key: object, value: object) -> None:
         self._door.store_item(self._owner, key, value)

@@ -20,7 +20,6 @@ from fxc.ops.foreign_ufuncs import runs_python
 
 from ..arrays.creation import CREATION
 from ..forms.several import for_each, is_of_several_types
-from ..lists.list_changes import is_list
 from ..numbers.traced_int import known_ints
 from ..outside import purity
 from ..outside.generators import read_clock
@@ -35,6 +34,8 @@ from ..values.shadows import class_name, is_shadow
 from ..values.snapshots import as_constants
 from .reads import name_of
 from .staged import Staged
+
+is_list = import_later("fxc.capture.lists.list_changes", "is_list")
 
 _KEYS = (bool, int, float, complex, str, bytes, type(None))
 

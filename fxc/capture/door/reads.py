@@ -24,8 +24,6 @@ from ..forms.differing import Differing
 from ..forms.options import record_of
 from ..guards.program import Source
 from ..guards.words import attribute_of
-from ..lists.list_room import WithLength
-from ..lists.records import Record
 from ..outside import purity
 from ..outside.containers import External
 from ..outside.inputs import Route
@@ -49,6 +47,7 @@ from ..values.objects import (
 from ..values.operands import Traced
 from ..values.shadows import class_of, is_compiled, is_shadow, real_class, seen_class
 from .creations import Creations
+from .imported_later import Record, WithLength
 from .outer import DELETED, Outer, changed_attribute, guard_absent, guard_class_attribute
 
 
@@ -131,7 +130,7 @@ class Reads:
     def attr(self, owner: object, name: str) -> Any:
         """``owner.name``."""
         owner = record_of(owner)
-        if type(owner) is Record:
+        if isinstance(owner, Record):
             return owner.attribute(self, name)
         if isinstance(owner, WithLength) and is_users(sys._getframe(1)):
             owner.check_attribute(name)

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fxc.ir.error_kinds import CHANGE_IN_LOOP, STATEMENT
-from fxc.ir.later import import_later
+from fxc.ir.later import import_class_later, import_later
 from fxc.ir.replay import UNSET
 from fxc.ir.symbols import counted_in
 
 from ..arrays.traced_array import TracedArray
 from ..forms.several import Several
-from ..lists.list_room import Int
-from ..lists.traced_lists import TracedList, is_in_arrays
 from ..outside.lists import ExternalList
 from ..session.refusing import refusal, refuse
 from ..values.maybe_set import UNBOUND
@@ -24,13 +22,31 @@ from ..values.operands import Traced, settled
 from .outer import Outer
 from .stores import Names, Stores
 
+if TYPE_CHECKING:
+    from ..lists.list_room import Int
+    from ..lists.traced_lists import TracedList
+else:
+    TracedList = import_class_later("fxc.capture.lists.traced_lists", "TracedList")
+
+is_in_arrays = import_later("fxc.capture.lists.traced_lists", "is_in_arrays")
+
 # See Note [Rooms with one door].
 demand = import_later("fxc.capture.forms.truths", "demand")
 
 
+def made_list(door: Stores, items: object, place: str) -> Any:
+    """A list, or a deque, that the program makes at a place."""
+    return door.lists.made(items, place)
+
+
+def growing(door: Stores, text: str, place: int, front: bool) -> Any:
+    """A text that a variable begins with, which a loop may make longer."""
+    return door.texts.made(text, place, front)
+
+
 def list_to_change(door: Stores, x: object) -> Any:
     """The list that is run over."""
-    if type(x) in (list, ExternalList) or (type(x) is TracedList and x.of is list):
+    if type(x) in (list, ExternalList) or (isinstance(x, TracedList) and x.of is list):
         return x
     raise refusal(
         CHANGE_IN_LOOP,
@@ -108,7 +124,7 @@ def _check_length(count: int, least: int) -> None:
 # (``_PLAIN``), the methods of ``Scope``, and those of the door.
 # See Note [Rooms with one door].
 _FUNCTIONS: tuple[Callable[..., Any], ...] = (
-    *(untested, list_to_change, has_place, at_place, starred, unpacked),
+    *(made_list, growing, untested, list_to_change, has_place, at_place, starred, unpacked),
     import_later("fxc.capture.lists.grown_arrays", "growing_array"),
     import_later("fxc.capture.statements.driven", "driven"),
     import_later("fxc.capture.statements.folds", "fold"),
@@ -159,8 +175,6 @@ class Scope:
         for name, made in _FOR_DOOR.items():
             setattr(self, name, partial(made, door))
         vars(self).update(_PLAIN)
-        self.made_list = door.lists.made
-        self.growing = door.texts.made
         self.outer = outer = partial(door.read_global, function)
         self.free = free = partial(door.read_cell, function)
         self.patterns = Patterns(door, function)

@@ -21,7 +21,7 @@ from fxc.ir.error_kinds import ITERATOR, NUMPY_OPTION, OBJECT
 from fxc.ir.later import import_later
 
 from ..arrays.creation import is_array
-from ..dicts.tables import KeyedTable
+from ..dicts.tables import keyed
 from ..dicts.unknown_keys import is_text
 from ..forms.options import is_open_int, record_of
 from ..forms.truths import flag_of
@@ -346,7 +346,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     chr: chr_of,
     deque: deque_of,
     Counter: counter_of,
-    ExternalMapping.get: lambda door, owner, *args: KeyedTable.of(owner).get(*args),
+    ExternalMapping.get: lambda door, owner, *args: keyed(owner).get(*args),
     np.dtype: dtype_of,
     dict: dict_or_set(dict),
     dict.fromkeys: dict_from_keys,

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import UNKNOWN_CALL
+from fxc.ir.later import import_later
 from fxc.ir.made_functions import codes_in
 
-from ..lists.traced_lists import plain_list
 from ..outside import purity
 from ..outside.containers import External, settle_all
 from ..outside.outside import Outside
@@ -33,6 +33,8 @@ from ..values.shadows import is_compiled, special_methods
 from .reads import name_of
 from .scope import Scope
 from .stores import Stores
+
+plain_list = import_later("fxc.capture.lists.traced_lists", "plain_list")
 
 DISPATCHED = type(np.sum)  # the wrapper of functions with ``__array_function__``
 _STORES = frozenset(

@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Callable
 from functools import partial
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fxc.ir.error_kinds import CHANGE_OUTSIDE
+from fxc.ir.later import import_class_later, import_later
 
 from ..forms.options import record_of
 from ..guards.program import Source
-from ..lists.records import Record
 from ..outside import purity
 from ..outside.containers import External, Held, is_number
 from ..outside.dicts import Namespace
@@ -35,16 +35,31 @@ from ..values.objects import (
 )
 from ..values.operands import Traced
 from ..values.shadows import class_of
-from .comparisons import Comparisons
+from .imported_later import Record
+from .items import ItemAccess
 from .outer import DELETED, Outer, may_be_stored
-from .places import Attribute, OuterPlace
 from .reads import check_not_ours, name_of, no_attribute
+
+if TYPE_CHECKING:
+    from .places import Attribute, OuterPlace
+else:
+    Attribute = import_class_later("fxc.capture.door.places", "Attribute")
+    OuterPlace = import_class_later("fxc.capture.door.places", "OuterPlace")
 
 _OF_PYTHON = ("__class__", "__dict__", "__code__", "__defaults__", "__kwdefaults__")
 
 
-class Stores(Comparisons):
+class Stores(ItemAccess):
     """What one capture stores."""
+
+    # See Note [Rooms with one door].
+    same = import_later("fxc.capture.door.comparisons", "same")
+    equal = import_later("fxc.capture.door.comparisons", "equal")
+    unequal = import_later("fxc.capture.door.comparisons", "unequal")
+    compared = import_later("fxc.capture.door.comparisons", "compared")
+    is_same_item = import_later("fxc.capture.door.comparisons", "is_same_item")
+    as_tuple = import_later("fxc.capture.door.comparisons", "as_tuple")
+    in_order_by = import_later("fxc.capture.door.comparisons", "in_order_by")
 
     # -------------------------------------------------------- names
 
@@ -103,7 +118,7 @@ class Stores(Comparisons):
 
     def store_attr(self, owner: Any, name: str, value: Any) -> None:
         """``owner.name = value``."""
-        if type(owner) is Record:
+        if isinstance(owner, Record):
             owner.store(self, name, value)
             return
         if isinstance(owner, Traced):
@@ -230,7 +245,7 @@ class Stores(Comparisons):
 
     def delete_attr(self, owner: object, name: str) -> None:
         """``del owner.name``."""
-        if type(owner) is Record:
+        if isinstance(owner, Record):
             raise owner.refused("del")
         if isinstance(owner, Traced):
             check_not_ours(owner, name)

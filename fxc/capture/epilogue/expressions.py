@@ -7,33 +7,16 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 from types import MethodType, SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fxc.ir.error_kinds import ITERATOR, KEYS_OF_DATA, NO_RESULT
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Value
-from fxc.ir.later import import_later
+from fxc.ir.later import import_class_later, import_later
 
 from ..arrays.array_facts import Flags
-from ..arrays.elements import TracedVoid
-from ..dicts.made_dicts import OpenDict
-from ..dicts.traced_dicts import Keyed, TracedDict
-from ..dicts.traced_sets import TracedSet
-from ..forms.differing import Differing
-from ..forms.form import Form, Items
-from ..forms.mixed import Mixed
-from ..forms.several import Several
-from ..lists.list_buffers import Buffer
-from ..lists.list_pools import ListPool, PooledList
-from ..lists.lists_of_lists import ListOfLists, ListRow
-from ..lists.records import Pool, Record
-from ..lists.texts import Char, Text
-from ..lists.traced_lists import TracedList
 from ..outside.containers import is_plain
-from ..outside.files import TracedFile
-from ..outside.generators import TracedGenerator
 from ..outside.outside import Outside
-from ..regions.counted import Bounded, Counted
 from ..session.refusing import refusal, refuse
 from ..values.late import Late
 from ..values.maybe_set import MaybeSet
@@ -52,8 +35,36 @@ from ..values.shadows import class_of
 from ..values.snapshots import Held
 from .listed import ExpressionParts, Lists
 
+if TYPE_CHECKING:
+    from ..arrays.elements import TracedVoid
+    from ..dicts.made_dicts import OpenDict
+    from ..dicts.traced_dicts import Keyed, TracedDict
+    from ..dicts.traced_sets import TracedSet
+    from ..forms.differing import Differing
+    from ..forms.form import Form, Items
+    from ..forms.mixed import Mixed
+    from ..forms.several import Several
+    from ..lists.list_buffers import Buffer
+    from ..lists.list_pools import ListPool, PooledList
+    from ..lists.lists_of_lists import ListOfLists, ListRow
+    from ..lists.records import Pool, Record
+    from ..lists.texts import Char, Text
+    from ..outside.files import TracedFile
+    from ..outside.generators import TracedGenerator
+    from ..regions.counted import Bounded, Counted
+else:
+    OpenDict = import_class_later("fxc.capture.dicts.made_dicts", "OpenDict")
+    TracedDict = import_class_later("fxc.capture.dicts.traced_dicts", "TracedDict")
+    TracedSet = import_class_later("fxc.capture.dicts.traced_sets", "TracedSet")
+    Items = import_class_later("fxc.capture.forms.form", "Items")
+    ListPool = import_class_later("fxc.capture.lists.list_pools", "ListPool")
+    Record = import_class_later("fxc.capture.lists.records", "Record")
+    Bounded = import_class_later("fxc.capture.regions.counted", "Bounded")
+
 # See Note [Rooms with one door].
 check_rows = import_later("fxc.capture.epilogue.classed", "check_rows")
+make_lists = import_later("fxc.capture.epilogue.pools", "make_lists")
+make_records = import_later("fxc.capture.epilogue.pools", "make_records")
 bound = import_later("fxc.capture.epilogue.bound", "bound")
 classes_in = import_later("fxc.capture.forms.leaving", "classes_in")
 
@@ -74,15 +85,16 @@ class ExpressionBuilder(ExpressionParts):
             return repr(x)
         if id(x) in self._outside.given:
             return self.reference(self._outside.given[id(x)][1])
-        made = _EXPRESSIONS.get(Late if issubclass(type(x), Late) else type(x))
-        if made is not None:
-            return made(self, x)
+        kind: Any = type(x)
+        if issubclass(kind, Traced) and kind._written_by:
+            made: str = getattr(self, kind._written_by)(x)
+            return made
+        if isinstance(x, Flags):
+            return f"{self._place(x._array)}.flags"
+        if isinstance(x, Bounded):
+            return self._refuse_range(x)
         if isinstance(x, TracedValue):
             return self._of_value(x)
-        if isinstance(x, Char):
-            return f"{self._constant(x._of_item)}({self._place(*x._structure_items(x))})"
-        if isinstance(x, Text):
-            return f"text_of({self._place(x.codes())})"
         if not isinstance(x, Traced):
             return self._object(x)
         found = settled(x)
@@ -100,6 +112,27 @@ class ExpressionBuilder(ExpressionParts):
         number = self.leaf(x.given)
         python = f"{number}.item()" if x.whole is None else self.leaf(x.whole)
         return f"({number} if {self.leaf(x.flag)} else {python})"
+
+    def _char(self, x: Char) -> str:
+        return f"{self._constant(x._of_item)}({self._place(*x._structure_items(x))})"
+
+    def _text(self, x: Text) -> str:
+        return f"text_of({self._place(x.codes())})"
+
+    def _late(self, x: Late) -> str:
+        return self.once(x, lambda: self._called(x._function, x._args, x._kwargs))
+
+    def _file(self, x: TracedFile) -> str:
+        return self.reference(x._source.var)
+
+    def _generator(self, x: TracedGenerator) -> str:
+        return x._place(self)
+
+    def _void(self, x: TracedVoid) -> str:
+        return self.record(x, lambda: self._place(x._cell))
+
+    def _refuse_range(self, x: Counted | Bounded) -> str:
+        raise refuse(ITERATOR, "a range or an iterator as a result", "return a list")
 
     def _of_value(self, x: TracedValue) -> str:
         if x._later is not None:
@@ -129,6 +162,9 @@ class ExpressionBuilder(ExpressionParts):
 
     def _keyed(self, x: Keyed) -> str:
         """The expression for a dict or a set of the graph."""
+        return self.once(x, lambda: self._keyed_anew(x))
+
+    def _keyed_anew(self, x: Keyed) -> str:
         if isinstance(x, TracedSet):
             x.check_added()
         items = self._buffer(x.table)
@@ -162,9 +198,18 @@ class ExpressionBuilder(ExpressionParts):
 
     def _rows(self, x: ListOfLists) -> str:
         """The expression for a list of lists of numbers that are all of one length."""
+        return self.once(x, lambda: self._rows_anew(x))
+
+    def _rows_anew(self, x: ListOfLists) -> str:
         leaves = [self.leaf(wrap(each)) for each in x.arrays]
         made = self._listed(x.form, iter([f"{leaf}.ravel()" for leaf in leaves]))
         return f"rows_of({made}, *{leaves[0]}.shape)"
+
+    def _row(self, x: ListRow) -> str:
+        return _part_of(self._place(x.whole), self._place(x.place))
+
+    def _pooled(self, x: Record | PooledList) -> str:
+        return _part_of(self._pool(x.pool), self._place(x.number))
 
     def _pool(self, pool: Pool | ListPool) -> str:
         """The list of all records of a pool, or of all its lists."""
@@ -172,62 +217,10 @@ class ExpressionBuilder(ExpressionParts):
             name = f"p{len(self._made)}"
             self._made[id(pool)] = name, pool
             if isinstance(pool, ListPool):
-                self._make_lists(name, pool)
+                make_lists(self, name, pool)
             else:
-                self._make_records(name, pool)
+                make_records(self, name, pool)
         return self._made[id(pool)][0]
-
-    def _make_records(self, name: str, pool: Pool) -> None:
-        table, known = pool.table, self._known_records(pool)
-        if known is not None:
-            self._lines.append(f"{name} = {known}")
-            return
-        if table.items is not None:
-            table.make_room((), 0, None)
-        form, arrays, count = table.contents()
-        assert isinstance(form, Items)
-        end = self._place(count)
-        names = iter([f"{self.leaf(wrap(array))}[:{end}]" for array in arrays])
-        self._lines.append(f"{name} = {self._listed(pool.form_of_fields(form), names)}")
-        self._outside.session.aliases.returned.append(table)
-        for number, key, x in pool.of_callers():
-            record = f"{name}[{number}]"
-            held = record if pool.label.kind is dict else f"vars({record})"
-            self._lines.append(f"{held}[{key!r}] = {self._place(x)}")
-        for held, other in pool.links(form):
-            linked = f"{self._pool(other)}[{held}] if type({held}) is int else {held}"
-            self._lines.append(f"for x in {name}: {held} = {linked}")
-
-    def _known_records(self, pool: Pool) -> str | None:
-        """The same of records whose fields Python knows, if none of them is a record."""
-        items = pool.table.items
-        if items is None or any(type(x) is Record for fields in items for x in fields):
-            return None
-        keys = [repr(key) for key in pool.label.keys]
-        of_class = "" if pool.label.kind is dict else f"rebuild({self._constant(pool.label.kind)}, "
-        made = []
-        for fields in items:
-            held = ", ".join(map(": ".join, zip(keys, map(self._place, fields), strict=True)))
-            made.append(f"{of_class}{{{held}}}{')' if of_class else ''}")
-        return f"[{', '.join(made)}]"
-
-    def _make_lists(self, name: str, pool: ListPool) -> None:
-        """Make the lists of a pool; they are there before their items."""
-        pool.check_ours("a result that is a part")
-        heads, arena = pool.heads, pool.arena
-        arena.check_owned()
-        if heads.items is not None:
-            heads.make_room((), 0, None)
-        _, (begins, counts, _), number = heads.contents()
-        end = self._place(number)
-        of_lists = [f"{self.leaf(wrap(each))}[:{end}]" for each in (begins, counts)]
-        self._lines.append(f"{name} = [[] for _ in range({end})]")
-        if arena.form is not None:
-            self._lines.append(f"{name}i = arena_places({', '.join(of_lists)})")
-            names = iter([f"{self.leaf(wrap(each))}[{name}i]" for each in arena.room.arrays])
-            made = self._listed(arena.form, names)
-            self._lines.append(f"share_out({name}, {of_lists[1]}, {made})")
-        self._outside.session.aliases.returned += [heads, arena]
 
     def _list_array(self, given: Value, asked: object) -> str:
         """The expression for the array of a list, which may be empty, of the dtype asked."""
@@ -277,7 +270,7 @@ class ExpressionBuilder(ExpressionParts):
             return f"new_tuple({self._constant(kind)}, ({self._items(x)}))"
         if kind is dict:
             return self._dict(x)
-        if kind is OpenDict:
+        if isinstance(x, OpenDict):
             return self._dict(x.placed())
         if kind is OrderedDict or kind is Counter:
             return f"{kind.__name__}({self._dict(x)})"
@@ -375,26 +368,3 @@ class ExpressionBuilder(ExpressionParts):
 def _part_of(whole: str, place: str) -> str:
     """One of some things. Where it is made for a branch that is not taken, there may be none."""
     return f"({whole} or (None,))[{place}]"
-
-
-def _refuse_range(self: ExpressionBuilder, x: object) -> str:
-    raise refuse(ITERATOR, "a range or an iterator as a result", "return a list")
-
-
-_EXPRESSIONS: dict[type, Callable[[Any, Any], str]] = {
-    Differing: ExpressionBuilder._differing,
-    Several: ExpressionBuilder._several,
-    Mixed: ExpressionBuilder._mixed,
-    TracedList: ExpressionBuilder._buffer,
-    ListOfLists: lambda self, x: self.once(x, lambda: self._rows(x)),
-    ListRow: lambda self, x: _part_of(self._place(x.whole), self._place(x.place)),
-    **dict.fromkeys((TracedDict, TracedSet), lambda self, x: self.once(x, lambda: self._keyed(x))),
-    Record: lambda self, x: _part_of(self._pool(x.pool), self._place(x.number)),
-    PooledList: lambda self, x: _part_of(self._pool(x.pool), self._place(x.number)),
-    TracedGenerator: lambda self, x: x._place(self),
-    TracedFile: lambda self, x: self.reference(x._source.var),
-    Flags: lambda self, x: f"{self._place(x._array)}.flags",
-    TracedVoid: lambda self, x: self.record(x, lambda: self._place(x._cell)),
-    Late: lambda self, x: self.once(x, lambda: self._called(x._function, x._args, x._kwargs)),
-    **dict.fromkeys((Counted, Bounded), _refuse_range),
-}

@@ -45,6 +45,7 @@ class Differing(TakesFunctions, Traced):
     """``left`` if ``flag`` holds, else ``right``; ``reason`` says how they differ."""
 
     __slots__ = ("flag", "left", "reason", "right")
+    _written_by = "_differing"
     __array_priority__ = 1003.0
     _is_number = True
 

@@ -44,7 +44,7 @@ class Mixed(TakesUfuncs, Traced):
 
     __slots__ = ("flag", "given", "whole")
     __array_priority__ = 1001.0
-    _is_number = True
+    _is_number, _written_by = True, "_mixed"
 
     def __init__(self, given: Any, flag: Any, whole: Any = None) -> None:
         self.given = given

@@ -69,6 +69,7 @@ class Several(TakesUfuncs, Traced):
     """One of several things."""
 
     __slots__ = ("options",)
+    _written_by = "_several"
     __array_priority__ = 1002.0
     _is_number = True
 

@@ -139,6 +139,7 @@ class ListOfLists(_AlongAxis):
     """See Note [Lists of lists]."""
 
     __slots__ = ("arrays", "by_python", "form")
+    _written_by = "_rows"
     _axis = 0
 
     def __init__(self, by_python: Request, form: OfNumbers, arrays: Sequence[Value]) -> None:
@@ -168,6 +169,7 @@ class ListRow(_AlongAxis):
 
     __slots__ = ("place", "whole")
     _held = ("whole",)
+    _written_by = "_row"
     _axis = 1
 
     def __init__(self, whole: ListOfLists, place: Int) -> None:

@@ -169,6 +169,7 @@ class Pooled(Limited):
     __slots__ = ("number", "pool")
     _held = ("pool",)
     _in_pool = True
+    _written_by = "_pooled"
 
     def __init__(self, pool: object, number: Int) -> None:
         self.pool = pool

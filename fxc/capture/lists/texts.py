@@ -174,6 +174,7 @@ class Char(UnknownText):
 
     __slots__ = _held = ("code",)
     _of_item: ClassVar[Callable[..., Any]] = chr
+    _written_by = "_char"
     code: Any
 
     def __init__(self, code: object) -> None:
@@ -276,6 +277,7 @@ class Text(UnknownText):
     __slots__ = ("_codes",)
     _held: ClassVar[tuple[str, ...]] = ("_codes",)
     _of_item = staticmethod(text_of)
+    _written_by = "_text"
 
     def __init__(self, codes: TracedArray) -> None:
         self._codes = codes

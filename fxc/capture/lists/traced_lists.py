@@ -48,6 +48,7 @@ class TracedList(ListParts, ChangedList):
     """A list, or a deque, that the program makes."""
 
     __slots__ = ()
+    _written_by = "_buffer"
     __array_function__ = TakesFunctions.__array_function__  # in NumPy's own code
 
     @property  # type: ignore[misc]

@@ -101,6 +101,8 @@ class Counted(_Items, Traced):
     ``step`` is an array beside arrays.
     """
 
+    _written_by = "_refuse_range"
+
     def __init__(
         self,
         count: Dim,

@@ -14,9 +14,15 @@ class StatementDoor(Protocol):
     raised: list[Any]  # what the program has raised itself
     # What these are of needs statements itself.
     outside: Any
-    lists: Any
-    dicts: Any
     places: Any
+
+    @property
+    def lists(self) -> Any:
+        """The lists that the program makes."""
+
+    @property
+    def dicts(self) -> Any:
+        """The dicts that the program makes."""
 
     @property
     def arrays(self) -> Any:

@@ -45,7 +45,7 @@ class Late(Traced):
     """
 
     __slots__ = ("_args", "_depth", "_function", "_kind", "_kwargs", "_template")
-    _of_item = str
+    _of_item, _written_by = str, "_late"
 
     def __init__(
         self, kind: type, function: Callable[..., object], args: Any, kwargs: dict[str, object]

@@ -29,6 +29,8 @@ class Traced:
     _reduce: ClassVar[Callable[..., Any] | None] = None
     # What makes such a value of the only item of its structure, where lists may hold it.
     _of_item: ClassVar[Callable[..., Any] | None] = None
+    # Which method of the epilogue's builder writes the expression of what this leaves as.
+    _written_by: ClassVar[str] = ""
     _in_pool: ClassVar[bool] = False  # whether they are records: Note [Records]
     _is_row: ClassVar[bool] = False  # whether they may be tuples or lists of several lengths
     _is_object: ClassVar[bool] = False  # whether it stands for an object of the program's

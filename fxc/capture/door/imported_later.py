@@ -1,0 +1,16 @@
+"""Classes of values that few programs have. See Note [Rooms with one door]."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fxc.ir.later import import_class_later
+
+if TYPE_CHECKING:
+    from ..lists.list_room import WithLength as WithLength
+    from ..lists.records import Record as Record
+    from ..outside.lists import ExternalList as ExternalList
+else:
+    WithLength = import_class_later("fxc.capture.lists.list_room", "WithLength")
+    Record = import_class_later("fxc.capture.lists.records", "Record")
+    ExternalList = import_class_later("fxc.capture.outside.lists", "ExternalList")
