@@ -31,21 +31,23 @@ from ..nests.statements import (
     Store,
     While,
     blocks_of,
+    walk,
     with_blocks,
 )
 from ..operators.scalar_rules import are_told_apart
 from .collapse import collapse
 from .fetch_ahead import fetched_ahead
 from .forward import forward
-from .interchange import interchange
 from .kept_once import kept_once
 from .loop_facts import ByStorage, LoopFacts, by_storage, facts_of
 from .quotients import split_quotients
 from .shrink import drop_dead, shrink
 from .strips import strips
-from .taps import taps
 from .wraps import split_wraps
 
+# See Note [Rooms with one door].
+interchange = import_later("fxc.lowering.scheduling.interchange", "interchange")
+taps = import_later("fxc.lowering.scheduling.taps", "taps")
 recompute = import_later("fxc.lowering.scheduling.recompute", "recompute")
 
 
@@ -61,7 +63,10 @@ def fuse(program: Program) -> Program:
     program = drop_dead(kept_once(program))
     if any(buffer.role == "temp" for buffer in program.buffers.values()):
         program = drop_dead(recompute(program))
-    program = strips(interchange(taps(split_quotients(split_wraps(shrink(program))))))
+    program = split_quotients(split_wraps(shrink(program)))
+    if any(isinstance(stmt, For) for stmt in walk(program.body, into_loops=False)):
+        program = interchange(taps(program))
+    program = strips(program)
     program = replace(program, body=fetched_ahead(program, program.body))
     return replace(program, body=tuple(collapse(program, stmt) for stmt in program.body))
 
