@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fxc.ir.later import import_later
 
-from .forms import mixed_operators
 from .values.above import Above
 
 SERVICES = Above(
@@ -20,6 +19,8 @@ SERVICES = Above(
     elements_in_order=import_later("fxc.capture.statements.iterators", "elements_in_order"),
     decoded=import_later("fxc.capture.lists.texts", "decoded"),
     character=import_later("fxc.capture.lists.characters", "element_of"),
+    mixed=import_later("fxc.capture.forms.mixed_operators", "computed"),
+    of_one_dtype=import_later("fxc.capture.forms.one_dtype", "of_one_dtype"),
     text_of=import_later("fxc.capture.lists.texts", "Text"),
     repeated=import_later("fxc.capture.lists.sized_lists", "repeated"),
     to_list=import_later("fxc.capture.lists.sized_lists", "to_list"),
@@ -29,4 +30,3 @@ SERVICES = Above(
     rows_of=import_later("fxc.capture.lists.list_pools", "rows_of"),
     list_to_grow=import_later("fxc.capture.lists.traced_lists", "list_to_grow"),
 )
-mixed_operators.give_operators()

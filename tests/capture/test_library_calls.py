@@ -15,7 +15,7 @@ from scipy import signal
 from scipy.fft import next_fast_len
 
 import fxc
-from fxc.capture.door.plain_calls import twin_of
+from fxc.capture.door.unstaged import twin_of
 from tests.compiling import check
 from tests.outcomes import difference, run
 

@@ -310,11 +310,11 @@ def sorted_of(door: PlainCalls, *args: Any, key: Any = None, reverse: object = F
 def _few_sorted(door: PlainCalls, items: list[Any], key: object, reverse: bool) -> list[Any]:
     """``sorted`` of a list that Python knows."""
     keys = [x if key is None else door.call(key, x) for x in items]
-    keys = deciding([door.as_tuple(x) if is_compared(x) else x for x in keys])
-    is_open = len(items) > 1 and has_traced(keys)
-    found = few_in_order(items, with_ranks(keys), reverse) if is_open else None
+    ranks = deciding([door.as_tuple(x) if is_compared(x) else x for x in keys])
+    is_open = len(items) > 1 and has_traced(ranks)
+    found = few_in_order(items, with_ranks(ranks), reverse) if is_open else None
     if found is None:
-        places = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
+        places = sorted(range(len(items)), key=ranks.__getitem__, reverse=reverse)
         found = [items[place] for place in places]
     return found
 

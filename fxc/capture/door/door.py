@@ -31,8 +31,6 @@ from fxc.ir.later import import_class_later, import_later
 from fxc.ir.symbols import counted_in
 from fxc.ir.types import ArrayType
 
-from ..forms.differing import differing_in, each_way
-from ..forms.several import Several
 from ..numbers.traced_int import known_ints
 from ..outside import purity
 from ..outside.containers import PLAIN, class_seen, plain_key
@@ -56,6 +54,14 @@ from ..values.operands import Traced, TracedValue, has_traced
 from .plain_calls import PlainCalls
 from .recursion import Recursion
 from .staged import DISPATCHED
+
+if TYPE_CHECKING:
+    from ..forms.several import Several
+else:
+    Several = import_class_later("fxc.capture.forms.several", "Several")
+
+differing_in = import_later("fxc.capture.forms.differing", "differing_in")
+each_way = import_later("fxc.capture.forms.differing", "each_way")
 
 if TYPE_CHECKING:
     from fxc.ops.foreign_results import Unlearnable
@@ -192,7 +198,7 @@ class Door(PlainCalls):
             return self.call_numpy(f, args, kwargs)
         module = f.__module__ or ""
         if module.partition(".")[0] == "numpy":
-            if f is np.isscalar and any(type(x) is Several for x in args):
+            if f is np.isscalar and any(isinstance(x, Several) for x in args):
                 raise self.refuse_call(f)  # it asks for a type, which is another in each case
             if is_code_of_numpys(f) and has_traced((args, kwargs)):
                 return array_function(f, args, kwargs)

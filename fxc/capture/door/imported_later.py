@@ -1,16 +1,20 @@
-"""Classes of values that few programs have. See Note [Rooms with one door]."""
+"""What the door asks of values that few programs have. See Note [Rooms with one door]."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fxc.ir.later import import_class_later
+from fxc.ir.later import import_class_later, import_later
 
 if TYPE_CHECKING:
+    from ..forms.differing import Differing as Differing
     from ..lists.list_room import WithLength as WithLength
     from ..lists.records import Record as Record
     from ..outside.lists import ExternalList as ExternalList
 else:
+    Differing = import_class_later("fxc.capture.forms.differing", "Differing")
     WithLength = import_class_later("fxc.capture.lists.list_room", "WithLength")
     Record = import_class_later("fxc.capture.lists.records", "Record")
     ExternalList = import_class_later("fxc.capture.outside.lists", "ExternalList")
+
+record_of = import_later("fxc.capture.forms.options", "record_of")

@@ -20,8 +20,6 @@ from typing import Any
 
 from fxc.ir.error_kinds import KEYS_BY_CONDITION, OBJECT
 
-from ..forms.differing import Differing
-from ..forms.options import record_of
 from ..guards.program import Source
 from ..guards.words import attribute_of
 from ..outside import purity
@@ -47,7 +45,7 @@ from ..values.objects import (
 from ..values.operands import Traced
 from ..values.shadows import class_of, is_compiled, is_shadow, real_class, seen_class
 from .creations import Creations
-from .imported_later import Record, WithLength
+from .imported_later import Differing, Record, WithLength, record_of
 from .outer import DELETED, Outer, changed_attribute, guard_absent, guard_class_attribute
 
 
@@ -366,7 +364,7 @@ def _bound(found: Any, owner: object, kind: type) -> Any:
 
 
 def _traced_attr(owner: Traced, name: str) -> Any:
-    if type(owner) is Differing:
+    if isinstance(owner, Differing):
         return owner.attribute(name)
     if name == "__class__":
         return seen_class(owner._class())

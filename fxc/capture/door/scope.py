@@ -13,7 +13,6 @@ from fxc.ir.replay import UNSET
 from fxc.ir.symbols import counted_in
 
 from ..arrays.traced_array import TracedArray
-from ..forms.several import Several
 from ..outside.lists import ExternalList
 from ..session.refusing import refusal, refuse
 from ..values.maybe_set import UNBOUND
@@ -21,6 +20,11 @@ from ..values.objects import is_namedtuple
 from ..values.operands import Traced, settled
 from .outer import Outer
 from .stores import Names, Stores
+
+if TYPE_CHECKING:
+    from ..forms.several import Several
+else:
+    Several = import_class_later("fxc.capture.forms.several", "Several")
 
 if TYPE_CHECKING:
     from ..lists.list_room import Int

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from fxc.ir.error_kinds import CHANGE_OUTSIDE
 from fxc.ir.later import import_class_later, import_later
 
-from ..forms.options import record_of
 from ..guards.program import Source
 from ..outside import purity
 from ..outside.containers import External, Held, is_number
@@ -35,7 +34,7 @@ from ..values.objects import (
 )
 from ..values.operands import Traced
 from ..values.shadows import class_of
-from .imported_later import Record
+from .imported_later import Record, record_of
 from .items import ItemAccess
 from .outer import DELETED, Outer, may_be_stored
 from .reads import check_not_ours, name_of, no_attribute

@@ -33,7 +33,7 @@ from ..values.objects import (
 from ..values.operands import Traced, TracedValue, has_traced, settled, wrap
 from ..values.shadows import class_of
 from ..values.snapshots import Held
-from .listed import ExpressionParts, Lists
+from .parts import ExpressionParts
 
 if TYPE_CHECKING:
     from ..arrays.elements import TracedVoid
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from ..outside.files import TracedFile
     from ..outside.generators import TracedGenerator
     from ..regions.counted import Bounded, Counted
+    from .listed import Lists
 else:
     OpenDict = import_class_later("fxc.capture.dicts.made_dicts", "OpenDict")
     TracedDict = import_class_later("fxc.capture.dicts.traced_dicts", "TracedDict")
@@ -60,6 +61,7 @@ else:
     ListPool = import_class_later("fxc.capture.lists.list_pools", "ListPool")
     Record = import_class_later("fxc.capture.lists.records", "Record")
     Bounded = import_class_later("fxc.capture.regions.counted", "Bounded")
+    Lists = import_class_later("fxc.capture.epilogue.listed", "Lists")
 
 # See Note [Rooms with one door].
 check_rows = import_later("fxc.capture.epilogue.classed", "check_rows")

@@ -17,20 +17,25 @@ import numpy as np
 
 from fxc.ir.error_kinds import NO_RESULT
 from fxc.ir.graph import Operand, Value
-from fxc.ir.later import import_later
+from fxc.ir.later import import_class_later, import_later
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 from fxc.ir.signature import ConstantLeaf, DimLeaf
 from fxc.ir.symbols import counted_in
 from fxc.ir.types import ArrayType
 
-from ..forms.mixed import Mixed
-from ..forms.several import Several
 from ..numbers.traced_int import TracedInt
 from ..outside.outside import Outside
 from ..session.refusing import refusal
 from ..values.operands import Traced, TracedValue, constant, has_traced, settled
 from ..values.shadows import class_name
+
+if TYPE_CHECKING:
+    from ..forms.mixed import Mixed
+    from ..forms.several import Several
+else:
+    Mixed = import_class_later("fxc.capture.forms.mixed", "Mixed")
+    Several = import_class_later("fxc.capture.forms.several", "Several")
 
 if TYPE_CHECKING:
     from ..statements.views import CarriedView
@@ -98,7 +103,7 @@ def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
             for index in indices:
                 outside.session.specialise(index, "the place of a view that is returned")
         return ArrayLeaf(value) if isinstance(value.type, ArrayType) else ScalarLeaf(value)
-    if type(leaf) is Mixed or type(leaf) is Several:
+    if isinstance(leaf, (Mixed, Several)):
         raise refusal(NO_RESULT, "a result that is Python's number in one case, NumPy's in another")
     if isinstance(leaf, Traced):
         if type(leaf)._operand is Traced._operand or isinstance(leaf, str | bytes | int):

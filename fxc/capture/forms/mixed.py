@@ -19,8 +19,8 @@ from ..session.refusing import refuse
 from ..session.session import current
 from ..values.operands import Traced, is_scalar, operand, variable_of, wrap
 from ..values.operator_methods import COMPARISONS
-from ..values.protocols import TakesUfuncs
 from .form import MixedNumber, Number, OfNumbers
+from .operated import Operated
 from .options import Option, holds_not
 
 # Note [Mixed scalars]
@@ -36,7 +36,7 @@ from .options import Option, holds_not
 # Where the difference would change more than that, the program is refused.
 
 
-class Mixed(TakesUfuncs, Traced):
+class Mixed(Operated):
     """A number that is ``given``, NumPy's, if ``flag`` holds, else Python's of the same value; with
     ``whole`` it is that int else, and ``given`` may be Python's float. Its operators are in
     ``mixed_operators``.

@@ -14,7 +14,7 @@ from ..arrays.ufuncs import call_ufunc
 from ..numbers.python_numbers import arithmetic, cast_to, to_float, to_int
 from ..session.session import current
 from ..values.operands import Traced, operand, variable_of
-from ..values.operator_methods import BINARY, COMPARISONS, give_methods, operator_of
+from ..values.operator_methods import BINARY, COMPARISONS, operator_of
 from .mixed import (
     Mixed,
     as_dtype,
@@ -280,8 +280,6 @@ _UNARY = {"neg": _neg, "pos": _pos, "abs": _abs, "invert": _invert}
 _NUMPYS = BINARY | COMPARISONS
 
 
-def give_operators() -> None:
-    """Give mixed numbers what they do with others, and by what may be one of several things."""
-    give_methods(Mixed, _compute, _NUMPYS.keys() - {"matmul"})
-    give_methods(Mixed, lambda name, x: _UNARY[name](x), _UNARY)
-    Mixed._among = staticmethod(of_one_dtype)
+def computed(name: str, *xs: Any) -> Any:
+    """What an operator gives of mixed numbers, and of others beside one."""
+    return _UNARY[name](*xs) if name in _UNARY else _compute(name, *xs)

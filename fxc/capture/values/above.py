@@ -38,6 +38,8 @@ class Above:
     elements_in_order: Callable[[Any], object]  # what a loop over ``x.flat`` runs over
     decoded: Callable[[Any], object]  # ``x.tobytes().decode()``
     character: Callable[[Any], Any]  # the element that an array of rank 0 shows
+    mixed: Callable[..., Any]  # an operator of numbers: Note [Mixed scalars]
+    of_one_dtype: Callable[[Sequence[Any]], Any]  # items of an array, such numbers among them
     text_of: Callable[[Any], Any]  # whose characters have these codes
 
     repeated: Callable[[list[Any], Dim], object]  # ``items * count``
