@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from types import BuiltinFunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fxc.ir.error_kinds import OPERAND
+from fxc.ir.later import import_class_later, import_later
 from fxc.ir.symbols import counted_in
 
 from ..arrays.creation import is_array
-from ..dicts.tables import KeyedTable, deciding, few_in_order, with_ranks
-from ..dicts.traced_dicts import Keyed, any_order
-from ..dicts.traced_sets import made_of
 from ..dicts.unknown_keys import is_text, is_unknown_key
 from ..forms.mixed import scalar_kinds
 from ..lists.list_changes import is_list
@@ -34,8 +32,22 @@ from ..statements.folds import fold_items
 from ..values.late import is_unknown, late, used_up
 from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, has_traced, settled
-from .comparisons import is_compared
 from .plain_calls import PlainCalls
+
+is_compared = import_later("fxc.capture.door.comparisons", "is_compared")
+
+if TYPE_CHECKING:
+    from ..dicts.tables import KeyedTable
+    from ..dicts.traced_dicts import Keyed
+else:
+    KeyedTable = import_class_later("fxc.capture.dicts.tables", "KeyedTable")
+    Keyed = import_class_later("fxc.capture.dicts.traced_dicts", "Keyed")
+
+deciding = import_later("fxc.capture.dicts.tables", "deciding")
+few_in_order = import_later("fxc.capture.dicts.tables", "few_in_order")
+with_ranks = import_later("fxc.capture.dicts.tables", "with_ranks")
+any_order = import_later("fxc.capture.dicts.traced_dicts", "any_order")
+made_of = import_later("fxc.capture.dicts.traced_sets", "made_of")
 
 _OF_KEYS = ("add", "setdefault", "pop", "remove", "discard", "move_to_end")
 _CALLING = ("sort", "sub", "subn")  # all other ones call nothing that they are given

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.later import import_later
+
 from ..dicts.tables import with_ranks
 from ..dicts.traced_dicts import Keyed
 from ..forms.variables import is_open_number
@@ -20,9 +22,10 @@ from ..statements.folded import CORRECTS, sum_of_known
 from ..statements.folds import fold_few, fold_items
 from ..values.above import chosen_of
 from ..values.operands import Traced, settled
-from .comparisons import is_compared
 from .containers import is_counted
 from .plain_calls import PlainCalls
+
+is_compared = import_later("fxc.capture.door.comparisons", "is_compared")
 
 _WITH_START = (sum, math.prod)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fxc.ir.later import import_class_later, import_later
+from fxc.ir.later import import_class_later
 
 if TYPE_CHECKING:
     from ..forms.differing import Differing as Differing
@@ -16,5 +16,3 @@ else:
     WithLength = import_class_later("fxc.capture.lists.list_room", "WithLength")
     Record = import_class_later("fxc.capture.lists.records", "Record")
     ExternalList = import_class_later("fxc.capture.outside.lists", "ExternalList")
-
-record_of = import_later("fxc.capture.forms.options", "record_of")

@@ -42,10 +42,10 @@ from ..values.objects import (
     is_watched,
     vars_of,
 )
-from ..values.operands import Traced
+from ..values.operands import Traced, record_of
 from ..values.shadows import class_of, is_compiled, is_shadow, real_class, seen_class
 from .creations import Creations
-from .imported_later import Differing, Record, WithLength, record_of
+from .imported_later import Differing, Record, WithLength
 from .outer import DELETED, Outer, changed_attribute, guard_absent, guard_class_attribute
 
 

@@ -21,9 +21,6 @@ from fxc.ir.error_kinds import ITERATOR, NUMPY_OPTION, OBJECT
 from fxc.ir.later import import_later
 
 from ..arrays.creation import is_array
-from ..dicts.tables import keyed
-from ..dicts.unknown_keys import is_text
-from ..forms.options import is_open_int, record_of
 from ..forms.truths import flag_of
 from ..lists.list_room import WithLength
 from ..lists.traced_lists import TracedList
@@ -54,9 +51,8 @@ from ..statements.itertools_in_python import IN_PYTHON, accumulate, accumulate_i
 from ..statements.runs import runs_of
 from ..values.identity import Identity
 from ..values.objects import MISSING, has_by_class
-from ..values.operands import Traced, TracedValue, is_scalar, kind_of, settled
+from ..values.operands import Traced, TracedValue, is_scalar, kind_of, record_of, settled
 from ..values.shadows import has_method, seen_class
-from .comparisons import frozen, hash_of
 from .containers import (
     counter_of,
     deque_of,
@@ -86,6 +82,12 @@ from .extremes import extreme, of_items
 from .filters import FILTERS
 from .plain_calls import PlainCalls
 from .shows import show_print, show_warning
+
+keyed = import_later("fxc.capture.dicts.tables", "keyed")
+is_text = import_later("fxc.capture.dicts.unknown_keys", "is_text")
+is_open_int = import_later("fxc.capture.forms.options", "is_open_int")
+frozen = import_later("fxc.capture.door.comparisons", "frozen")
+hash_of = import_later("fxc.capture.door.comparisons", "hash_of")
 
 # See Note [Rooms with one door].
 new_class = import_later("fxc.capture.door.instances", "new_class")

@@ -32,9 +32,9 @@ from ..values.objects import (
     sets_by_python,
     vars_of,
 )
-from ..values.operands import Traced
+from ..values.operands import Traced, record_of
 from ..values.shadows import class_of
-from .imported_later import Record, record_of
+from .imported_later import Record
 from .items import ItemAccess
 from .outer import DELETED, Outer, may_be_stored
 from .reads import check_not_ours, name_of, no_attribute

@@ -74,11 +74,6 @@ def is_open_int(x: object) -> bool:
     return isinstance(x, Traced) and x._graph_type() == PY_INT
 
 
-def record_of(x: object) -> Any:
-    """The record that one of several things is; anything else itself."""
-    return x._record() if isinstance(x, Traced) else x
-
-
 def graph_type(x: object) -> ArrayType | ScalarType | None:
     """The type of a variable's value in a graph; None if it has none."""
     if isinstance(x, Traced):

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fxc.ir.graph import Value
+from fxc.ir.later import import_class_later, import_later
 from fxc.ops.metas.shapes import normalize_axis
 
 from ..arrays.traced_array import TracedArray
-from ..forms.form import Array, Items
 from ..values.operands import Traced, has_traced, operand, wrap
 from .list_changes import is_list
-from .lists_of_lists import ListOfLists
-from .traced_lists import is_in_arrays, is_in_graph
+
+is_in_arrays = import_later("fxc.capture.lists.traced_lists", "is_in_arrays")
+is_in_graph = import_later("fxc.capture.lists.traced_lists", "is_in_graph")
+
+if TYPE_CHECKING:
+    from ..forms.form import Array, Items
+    from .lists_of_lists import ListOfLists
+else:
+    Array = import_class_later("fxc.capture.forms.form", "Array")
+    Items = import_class_later("fxc.capture.forms.form", "Items")
+    ListOfLists = import_class_later("fxc.capture.lists.lists_of_lists", "ListOfLists")
 
 
 def as_numpy(
@@ -42,7 +51,7 @@ def array_of_list(args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
     """What ``np.array(list, dtype)`` gives; None for other arguments."""
     if len(args) not in (1, 2) or not kwargs.keys() <= {"dtype"}:
         return None
-    if not (is_in_graph(args[0]) or type(args[0]) is ListOfLists):
+    if not (is_in_graph(args[0]) or isinstance(args[0], ListOfLists)):
         return None
     return args[0].as_array(args[1] if len(args) == 2 else kwargs.get("dtype"))
 

@@ -15,6 +15,7 @@ import numpy as np
 from fxc.ir.error_kinds import OPERAND
 from fxc.ir.errors import CaptureError, FxcError
 from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.later import import_later
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import symbols_of
 from fxc.ir.types import ArrayType, Type, array_type, is_known, stride_order
@@ -26,16 +27,17 @@ from fxc.ops.foreign_samples import without_draws
 from fxc.ops.foreign_updates import update_of
 from fxc.ops.operators import Operator
 
-from ..arrays.indexing import assign
 from ..arrays.ufunc_options import single_out
 from ..arrays.ufuncs import writable
-from ..forms.items import arrays_in
 from ..numbers.traced_int import TracedInt, known_ints
 from ..session.refusing import UPDATES_BY_PYTHON, Respecialise, constants, refusal
 from ..session.session import current
 from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, TracedValue, constant, has_boxed, wrap
 from ..values.snapshots import as_constants
+
+assign = import_later("fxc.capture.arrays.indexing", "assign")
+arrays_in = import_later("fxc.capture.forms.items", "arrays_in")
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 

@@ -17,6 +17,7 @@ import numpy as np
 from fxc.ir.error_kinds import EXCEPTION, SEVERAL_KINDS
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal
+from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType, ScalarType
 
 from ..arrays.creation import asarray
@@ -31,11 +32,10 @@ from ..dicts.unknown_keys import (
 from ..forms.differing import Differing, demand, each_way
 from ..forms.form import Form
 from ..forms.joining import joint_form
-from ..forms.options import graph_type, is_named, record_of
+from ..forms.options import graph_type, is_named
 from ..forms.several import Several
 from ..forms.truths import flag_of, number_of, truth
 from ..forms.variables import is_same
-from ..lists.texts import code_of
 from ..lists.traced_lists import plain_list
 from ..numbers.python_numbers import logical_not, to_bool, to_python
 from ..outside.containers import PLAIN, External
@@ -58,11 +58,14 @@ from ..values.operands import (
     has_traced,
     operand,
     record,
+    record_of,
     variable_of,
     wrap,
 )
 from ..values.shadows import has_method
 from .arms import Arms, Either, ask_one_pool, may_differ, paired, record_cond, why_not_one
+
+code_of = import_later("fxc.capture.lists.texts", "code_of")
 
 Later = Callable[[], Any]
 

@@ -14,7 +14,6 @@ from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, counted_in
 
-from ..lists import lists_of_lists, sized_lists
 from ..regions.counted import Bounded, Counted, are_few, counted
 from ..regions.needed import StatementDoor
 from ..session.locations import user_location
@@ -22,6 +21,8 @@ from ..session.refusing import How, Request, Respecialise, refuse
 from ..values.operands import Traced
 
 # See Note [Rooms with one door].
+repeated_items = import_later("fxc.capture.lists.sized_lists", "repeated")
+repeated_lists = import_later("fxc.capture.lists.lists_of_lists", "repeated")
 taken_up = import_later("fxc.capture.statements.driven", "taken_up")
 
 Each = Callable[..., Any]  # what is computed of an item
@@ -189,8 +190,8 @@ def _repeated(by_python: Request, count: Dim, each: Each) -> Any:
         return NotImplemented
     item = each(*[None] * each.__code__.co_argcount)
     if type(item) in (bool, int, float):
-        return sized_lists.repeated([item], count)
-    return lists_of_lists.repeated(by_python, count, item)
+        return repeated_items([item], count)
+    return repeated_lists(by_python, count, item)
 
 
 def itself(item: object) -> Any:

@@ -230,6 +230,11 @@ class TracedValue(TakesFunctions, Traced):
         raise NotImplementedError
 
 
+def record_of(x: object) -> Any:
+    """The record that one of several things is; anything else itself."""
+    return x._record() if isinstance(x, Traced) else x
+
+
 def settled(x: object) -> Any:
     """``x``, or the array that it stands for: what is read by a mask is one when it is needed."""
     return x._settled() if isinstance(x, Traced) else x
