@@ -30,6 +30,7 @@ better_of = import_later("fxc.lowering.emission.totals", "better_of")
 combined = import_later("fxc.lowering.emission.totals", "combined")
 fold_lanes = import_later("fxc.lowering.emission.totals", "fold_lanes")
 is_better = import_later("fxc.lowering.emission.totals", "is_better")
+running = import_later("fxc.lowering.emission.totals", "running")
 neutral = import_later("fxc.lowering.nests.neutral", "neutral")
 
 
@@ -61,6 +62,7 @@ class Emitter(Interleaved, ABC):
         super().__init__(module, function, program, prefix)
         self.in_scalar_nest = False
         self.total_lanes = 0  # lanes of the totals, where they are fewer than those of the values
+        self.running: set[str] = set()  # totals that lanes make, see Note [Running totals]
         self.scratches: dict[str, Scratch] = {}  # by storage: what the function allocates
         self.passed: frozenset[Atom] = frozenset()  # tests that are known not to fail
         self.done = ""  # the label at the end of the loop whose body is about to be written
@@ -240,6 +242,9 @@ class Emitter(Interleaved, ABC):
             return
         value = self.atom(stmt.value, stmt.dtype, code)
         total = self.regs.totals[stmt.name]
+        if stmt.name in self.running:
+            self._accumulate_running(stmt, running(stmt, value, code), code)
+            return
         groups = max(1, code.count // self.total_lanes) if self.total_lanes else 1
         few = Lanes(self.function, code.count // groups)
         for group in range(groups):  # in order: a lane's total takes every element of its own
@@ -247,6 +252,13 @@ class Emitter(Interleaved, ABC):
             total = combined(stmt, total, part, few)
         self.regs.totals[stmt.name] = total
         self.regs.atoms[stmt.name] = (total, few.count)
+
+    def _accumulate_running(self, stmt: Accumulate, values: str, code: Lanes) -> None:
+        """The totals from those of the lanes alone: the next lanes wait for one operation."""
+        totals = combined(stmt, self.regs.totals[stmt.name], values, code)
+        last = code.part(totals, stmt.dtype, code.count - 1, 1)
+        self.regs.totals[stmt.name] = self.spread(last, stmt.dtype, code)
+        self.regs.atoms[stmt.name] = (totals, code.count)
 
     def _accumulate_position(self, stmt: Accumulate, code: Lanes) -> None:
         """argmin, argmax: the first nan wins, else the first extreme."""
@@ -276,14 +288,26 @@ class Emitter(Interleaved, ABC):
         self.regs.atoms[stmt.name] = (total, lanes)
 
     def start_lanes(self, stmt: Accumulate, code: Lanes) -> None:
-        """Each lane of an order-free total begins with the neutral element."""
+        """Each lane of an order-free total begins with the neutral element, of others with all that
+        there is so far.
+        """
+        if stmt.order == "sequential":
+            self.running.add(stmt.name)
+            total = self.regs.totals[stmt.name]
+            self.regs.totals[stmt.name] = self.spread(total, stmt.dtype, code)
+            return
         start = neutral(stmt.combine, stmt.dtype)
         self.regs.totals[stmt.name] = code.const(start.value, stmt.dtype)
         if stmt.position is not None:
             self.regs.totals[f"{stmt.name}@"] = code.const(-1, I64)
 
     def join_lanes(self, stmt: Accumulate, vectors: dict[str, str], code: Lanes) -> None:
-        """Combine the lanes' totals with the scalar one."""
+        """Combine the lanes' totals with the scalar one; a running total is in the last lane."""
+        if stmt.order == "sequential":
+            self.running.remove(stmt.name)
+            total = code.part(vectors[stmt.name], stmt.dtype, code.count - 1, 1)
+            self.regs.totals[stmt.name] = total
+            return
         keys = dict(self.keys([stmt]))
         total = fold_lanes(stmt, {key: vectors[key] for key in keys}, keys, code)
         scalar = {key: self.regs.totals[key] for key in keys}

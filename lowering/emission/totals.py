@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from ..nests.buffers import BOOL, I64
+from ..nests.neutral import nothing
 from ..nests.statements import Accumulate
 from .llvm_text import Lanes
 from .operator_code import SCALAR_CODE
@@ -23,6 +24,20 @@ def combined(stmt: Accumulate, left: str, right: str, code: Lanes) -> str:
     """Two totals as one, lane by lane."""
     both = (stmt.dtype, stmt.dtype)
     return SCALAR_CODE[stmt.combine](code, (left, right), both, stmt.dtype)
+
+
+def running(stmt: Accumulate, values: str, code: Lanes) -> str:
+    """The totals up to each lane: it takes in those before it, twice as many each time. See Note
+    [Running totals].
+    """
+    kind, nothing_yet = code.type(stmt.dtype), nothing(stmt.combine, stmt.dtype)
+    start, apart = code.const(nothing_yet.value, stmt.dtype), 1
+    while apart < code.count:
+        lanes = ", ".join(f"i32 {code.count - apart + lane}" for lane in range(code.count))
+        mask = f"<{code.count} x i32> <{lanes}>"
+        earlier = code.op(f"shufflevector {kind} {start}, {kind} {values}, {mask}")
+        values, apart = combined(stmt, earlier, values, code), 2 * apart
+    return values
 
 
 def is_better(code: Lanes, stmt: Accumulate, value: str, best: str) -> str:

@@ -199,9 +199,11 @@ class Costs:
     # chains of operations wait for each other; several vectors at once fill the gaps. More code
     # takes longer to compile, so most of that is for loops that run long: from so many operations
     # on, and so many in the whole loop, which may have twice as many lanes as others if nearly all
-    # it does is one chain. Loads from tables: the work beside each from which on lanes pay.
+    # it does is one chain. Running totals of a loop: how many lanes make up for their steps. Loads
+    # from tables: the work beside each from which on lanes pay.
     lanes: int = 32
     lanes_totals: int = 4
+    lanes_running: int = 4
     lanes_short: int = 8
     lanes_unrolled: int = 16
     lanes_statements: int = 64

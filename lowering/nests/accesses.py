@@ -204,6 +204,24 @@ def carried_through(loop: Loop) -> list[Accumulate]:
     return found
 
 
+# Note [Running totals]
+# A total that the rest of an iteration reads (``np.maximum.accumulate``) is the same however the
+# elements before it are grouped, if they stay in order: integers that are added or compared, and
+# floats that are compared, nans and zeros among them. In lanes each takes in the total of those one
+# place before it, then two, then four; all take in that of the lanes before, which the last one
+# hands on. Iterations wait for each other once in so many elements.
+
+
+def is_running(stmt: Accumulate) -> bool:
+    """Whether a total that is read on the way can be made in lanes. See Note [Running totals]."""
+    kinds = _GROUPED.get(stmt.combine, "")
+    is_plain = stmt.levels == 1 and stmt.position is None
+    return stmt.order == "sequential" and is_plain and stmt.dtype.kind in kinds
+
+
+_GROUPED = {"add": "iu", "maximum": "iuf", "minimum": "iuf"}  # kinds of dtypes, by operation
+
+
 def pair_at(program: Program, block: Sequence[Stmt], number: int) -> tuple[Store, Store] | None:
     """The statement of that number and the next, if they store the parts of complex numbers."""
     match block[number : number + 2]:

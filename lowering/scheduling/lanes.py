@@ -230,7 +230,9 @@ def _may_take_again(program: Program, loop: Loop, body: Sequence[Stmt]) -> bool:
     """Whether iterations may run twice, as is_repeatable says, but for extremes that they find."""
     totals = [stmt for stmt in body if isinstance(stmt, Accumulate)]
     plain = all(isinstance(stmt, Load | Compute | Index | Accumulate | Store) for stmt in body)
-    extremes = all(s.combine in _EXTREMES and s.position is None for s in totals)
+    extremes = all(
+        s.order == "any" and s.combine in _EXTREMES and s.position is None for s in totals
+    )
     others = [stmt for stmt in body if not isinstance(stmt, Accumulate)]
     return plain and extremes and is_repeatable(program, replace(loop, body=tuple(others)))
 

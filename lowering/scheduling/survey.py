@@ -11,7 +11,7 @@ from fxc.ir.later import import_later
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim
 
-from ..nests.accesses import carried_through, elements_apart, pair_at
+from ..nests.accesses import carried_through, elements_apart, is_running, pair_at
 from ..nests.addressing import byte_offset, is_unit_step, split, step_of, varies
 from ..nests.buffers import BOOL
 from ..nests.program import Program
@@ -88,6 +88,7 @@ class Survey:
         self.filled: set[int] = set()  # stores, by identity, that fill what is between lanes
         self.widest = 1
         self.along = self.across = self.better_inside = self.once = self.work = self.totals = 0
+        self.running = False  # some totals are read on the way
         self.scattered: set[str] = set()  # storages met at places that are computed
         self.waits: dict[str, int] = {}  # the work that a scalar waits for, with its own
         self.possible = all(self.visit(stmt) for stmt in walk(loop.body)) and not self.collides
@@ -104,7 +105,10 @@ class Survey:
         """Whether lanes of this loop are better than those of a loop inside, or none."""
         if self.inner and not self.all_short and self.better_inside >= self.along_inside:
             return False
-        if mostly_looks_up(self.loop.body, self.program.target.costs):
+        costs = self.program.target.costs
+        if mostly_looks_up(self.loop.body, costs):
+            return False
+        if self.running and (self.scattered or self.lanes < costs.lanes_running):
             return False
         across = self.across + sum(2 * apart > self.lanes for apart in self.apart)
         return across <= 2 * self.along or self.work >= 8 * across
@@ -206,14 +210,17 @@ class Survey:
 
     def accumulate(self, stmt: Accumulate) -> bool:
         self.widen(stmt.dtype)
-        self.totals += id(stmt) in self.direct and not (stmt.dtype == BOOL and self.stores)
+        is_any = stmt.order == "any"
+        if id(stmt) in self.direct and is_any:
+            self.totals += not (stmt.dtype == BOOL and self.stores)
         if stmt.position is not None:
             self.widest = 8
             if step_of(stmt.position, self.loop.var) is None:
                 return False
         if self.inner:  # the total of a loop inside is one for each lane, if it ends there
             return not stmt.is_pairwise and id(stmt) not in self.direct and not self.carries(stmt)
-        return stmt.order == "any"
+        self.running |= not is_any
+        return is_any or is_running(stmt)
 
     def carries(self, stmt: Accumulate) -> bool:
         return any(each is stmt for each in carried_through(self.loop))

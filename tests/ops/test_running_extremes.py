@@ -10,7 +10,16 @@ import pytest
 import fxc
 from tests.outcomes import difference, run
 
-SHAPES = [((41,), 0), ((0,), 0), ((1,), 0), ((7, 9), 0), ((7, 9), -1), ((3, 4, 5), 1), ((3, 0), 0)]
+SHAPES = [
+    ((41,), 0),
+    ((150,), 0),
+    ((0,), 0),
+    ((1,), 0),
+    ((7, 9), 0),
+    ((7, 9), -1),
+    ((3, 4, 5), 1),
+    ((3, 0), 0),
+]
 
 
 def made(shape: tuple[int, ...], dtype: str) -> Any:
@@ -53,13 +62,27 @@ def backwards_in_place(x: Any) -> None:
     np.maximum.accumulate(x[::-1], out=x)
 
 
-@pytest.mark.parametrize("program", [drawdown, in_place, backwards_in_place])
+def of_some(x: Any) -> Any:
+    return np.maximum.accumulate(x[x > 0.25])
+
+
+def places(x: Any) -> Any:
+    return np.cumsum((x * 100).astype(np.int32)), np.cumsum(x > 0.5)
+
+
+@pytest.mark.parametrize("program", [drawdown, in_place, backwards_in_place, of_some, places])
 def test_they_are_parts_of_programs(program: Any) -> None:
     compiled = fxc.compile(program, fullgraph=True)
-    for n in (50, 7):
+    for n in (50, 7, 99):
         x = np.random.default_rng(n).random(n)
         assert difference(run(program, (x.copy(),)), run(compiled, (x.copy(),))) == ""
     assert not compiled.cache_info().fallbacks
+
+
+@pytest.mark.parametrize("dtype, lanes", [("i8", 8), ("f4", 16)])
+def test_lanes_make_running_totals_together(dtype: str, lanes: int) -> None:
+    text = str(fxc.compile(np.maximum.accumulate).inspect(made((500,), dtype)).loops)
+    assert f"ordered lanes {lanes}" in text
 
 
 def test_others_are_left_to_numpy() -> None:
