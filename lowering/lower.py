@@ -42,6 +42,7 @@ short_totals = import_later("fxc.lowering.scheduling.short_loops", "short_totals
 tabulated = import_later("fxc.lowering.scheduling.tabulated", "tabulated")
 block_columns = import_later("fxc.lowering.scheduling.block_columns", "block_columns")
 independent_steps = import_later("fxc.lowering.scheduling.independent_steps", "independent_steps")
+running_totals = import_later("fxc.lowering.scheduling.running_totals", "running_totals")
 short_dots = import_later("fxc.lowering.scheduling.short_dots", "short_dots")
 repeated_updates = import_later("fxc.lowering.scheduling.repeated_updates", "repeated_updates")
 growing_products = import_later("fxc.lowering.scheduling.growing_products", "growing_products")
@@ -92,6 +93,7 @@ _SCHEDULING = (
     Scheduling(fixed_checks, of_loops=True),
     Scheduling(branchless, of_loops=True, of_arms=True, with_care=WithCare.LEFT_OUT),
     Scheduling(independent_steps, of_loops=True),
+    Scheduling(running_totals, of_loops=True, with_care=WithCare.LEFT_OUT),
     Scheduling(abreast, of_loops=True, of_arms=True, with_care=WithCare.LEFT_OUT),
     Scheduling(steps_ahead, of_loops=True, of_arms=True, with_care=WithCare.TOLD),
     Scheduling(held, of_loops=True),

@@ -219,7 +219,11 @@ def is_running(stmt: Accumulate) -> bool:
     return stmt.order == "sequential" and is_plain and stmt.dtype.kind in kinds
 
 
-_GROUPED = {"add": "iu", "maximum": "iuf", "minimum": "iuf"}  # kinds of dtypes, by operation
+_GROUPED = {  # kinds of dtypes, by operation
+    "add": "iu",
+    **dict.fromkeys(("maximum", "minimum"), "iuf"),
+    **dict.fromkeys(("py_maximum", "py_minimum"), "f"),  # of which none is a nan
+}
 
 
 def pair_at(program: Program, block: Sequence[Stmt], number: int) -> tuple[Store, Store] | None:

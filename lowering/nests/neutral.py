@@ -9,7 +9,7 @@ from .buffers import Const
 
 def neutral(combine: str, dtype: np.dtype) -> Const:
     """What the total of a reduction starts from, in NumPy: +0.0 for a sum."""
-    match combine:
+    match combine.removeprefix("py_"):
         case "add":
             return Const(dtype.type(0).item(), dtype)
         case "logical_or":
@@ -17,7 +17,7 @@ def neutral(combine: str, dtype: np.dtype) -> Const:
         case "multiply" | "logical_and":
             return Const(dtype.type(1).item(), dtype)
         case "maximum" | "minimum":
-            return Const(_extreme(dtype, lowest=combine == "maximum"), dtype)
+            return Const(_extreme(dtype, lowest=combine.endswith("maximum")), dtype)
         case _:
             raise AssertionError(combine)
 
@@ -27,7 +27,7 @@ _HAVE_ONE = frozenset({"add", "logical_or", "multiply", "logical_and", "maximum"
 
 def usual_start(combine: str, dtype: np.dtype) -> Const | None:
     """What a total starts from if its text does not say: None if there is nothing usual."""
-    return neutral(combine, dtype) if combine in _HAVE_ONE else None
+    return neutral(combine, dtype) if combine.removeprefix("py_") in _HAVE_ONE else None
 
 
 def nothing(combine: str, dtype: np.dtype) -> Const:

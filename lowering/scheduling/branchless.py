@@ -136,10 +136,12 @@ class Choices:
         self.failing: dict[str, Check] = {}  # by what says that it has failed
         self.local = own_numbers(program, loop, used)
 
-    def loop(self, loop: For) -> For:
-        """The loop without branches."""
+    def loop(self, loop: For, values: _Values | None = None) -> For:
+        """The loop without branches; ``values`` are what there is when an iteration begins, and
+        then when it ends.
+        """
         outer, self.made = self.made, []
-        values: _Values = {}
+        values = {} if values is None else values
         inside = {s.name for s in walk(loop.body) if isinstance(s, Load | Compute | Index)}
         for stmt in loop.body:
             if isinstance(stmt, If) and stmt.condition not in inside:

@@ -61,13 +61,13 @@ def _nest(program: Program, counters: Counters, steps: For) -> Loop | None:
     """The nest that a loop over columns is; None if that is not right or brings nothing."""
     if not any(isinstance(stmt, Loop) for stmt in steps.body):
         return None
-    nest = _as_loop(counters, steps, steps.body)
+    nest = as_loop(counters, steps, steps.body)
     if nest is None or not _is_across(program, nest) or why_dependent(program, nest):
         return None
     return nest
 
 
-def _as_loop(counters: Counters, steps: For, body: Block) -> Loop | None:
+def as_loop(counters: Counters, steps: For, body: Block) -> Loop | None:
     """The loop that runs what an iteration of another one does, from its first number on."""
     known, ranges = counters
     if steps.leave is not None or steps.var not in known:
@@ -85,18 +85,18 @@ def of_elements(program: Program, counters: Counters, steps: For) -> Loop | None
     brings nothing.
     """
     body = tuple(_of_elements_inside(program, counters, stmt) for stmt in steps.body)
-    nest = None if None in body else _as_loop(counters, steps, cast(Block, body))
+    nest = None if None in body else as_loop(counters, steps, cast(Block, body))
     if nest is None or why_dependent(program, nest):
         return None
     if any(isinstance(stmt, Loop) for stmt in nest.body):
         return nest
-    if _is_short(program, nest):
+    if is_short(program, nest):
         return None
     plain = pieces(nest, program.target.costs)
     return None if all(why_no_lanes(program, each) for each in plain) else nest
 
 
-def _is_short(program: Program, nest: Loop) -> bool:
+def is_short(program: Program, nest: Loop) -> bool:
     """Whether LLVM may rather write out all iterations: they are few, known, and fill no registers.
 
     A size that varies may be a small one only in the call that is captured.
