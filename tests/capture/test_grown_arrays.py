@@ -104,7 +104,18 @@ def begun_in_a_function(x):
     return total
 
 
-CAPTURED = [peaks, records, several_at_once, in_loops, left_early, written_behind]
+def shaped_behind(x):
+    out = np.empty(0)
+    for v in x:
+        if v > 0:
+            out = np.append(out, v)
+    out.shape = (len(out), 1)
+    return out
+
+
+CAPTURED = [
+    *(peaks, records, several_at_once, in_loops, left_early, written_behind, shaped_behind),
+]
 
 
 @pytest.mark.parametrize("fn", [*CAPTURED, begun_in_a_loop, begun_in_a_function])

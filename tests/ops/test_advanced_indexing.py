@@ -347,6 +347,12 @@ def _by_masks_of_nothing(x, m):
     return found
 
 
+def _product_in_place(x, m, y):
+    kept = found = x[m]
+    found @= y
+    return kept
+
+
 MASKS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     *((_masked, (X, M, v)) for v in (2, array(N), array(1), np.array(3.5), array(N, dtype=int))),
     (_masked, (array(3, 4, dtype=np.int16), M, array(N))),
@@ -379,6 +385,7 @@ MASKS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (_columns_of_a_mask, (X, M[0], array(3, 1))),
     (_bool_scalar, (X,)),
     (_mask_of_rank_0, (X, 2 * X)),
+    (_product_in_place, (X, M[:, 0], array(4, 4))),
     (_masked_add, (np.array(3.0), np.array(True), 2.0)),
     (_masked, (X, np.array(True), array(1, 3, 4))),
     (_masked, (X, np.array(False), array(1, 3, 1))),

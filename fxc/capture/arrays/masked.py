@@ -7,7 +7,7 @@ which no order shows. For everything else it becomes an array of a size that is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from fxc.ops.table import TABLE
 from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..values.operands import Traced, TracedValue, kind_of, operand, record, settled, wrap
-from ..values.protocols import TakesFunctions
 from . import advanced
 from .advanced import fitted, in_dtype
 from .counting import chosen, places
@@ -33,7 +32,8 @@ from .history import hold_same, may_overlap
 from .indexing import IndexArrays, Mask, check_masked_source
 from .reductions import Asked, reduce
 from .ufunc_options import quiet
-from .ufuncs import call_ufunc, give_operators, in_place, shortcut
+from .ufuncs import call_ufunc, in_place, shortcut
+from .unmade import UnmadeArray
 
 # See Note [Rooms with one door].
 as_picked = import_later("fxc.capture.session.classes", "as_picked")
@@ -48,7 +48,7 @@ class Origin:
     at: int
 
 
-class MaskedRead(TakesFunctions, Traced):
+class MaskedRead(UnmadeArray):
     """What ``x[m]`` gives: an array of its own, of a length that depends on the data.
 
     ``whole`` has the elements that the mask leaves out as well; ``behind`` of its axes come after
@@ -57,7 +57,6 @@ class MaskedRead(TakesFunctions, Traced):
     """
 
     __slots__ = ("_made", "at", "behind", "mask", "origin", "whole")
-    __array_priority__ = 1000.0
     _is_chosen = True
     _made: Any
 
@@ -70,10 +69,6 @@ class MaskedRead(TakesFunctions, Traced):
         self.at = at
         self.origin = origin
         self._made = None
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return np.ndarray
 
     @property
     def array(self) -> Any:
@@ -135,26 +130,10 @@ class MaskedRead(TakesFunctions, Traced):
             )
         return ""
 
-    def _settled(self) -> Any:
-        return self.array
-
     def settle(self) -> None:
         """Become the array, if there can be one, while the statements around are as they are."""
         if self._made is None and not self._why_not():
             assert self.array is not None
-
-    def _operand(self) -> Operand:
-        found: Operand = self.array._operand()
-        return found
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.array, name)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name in MaskedRead.__slots__:
-            object.__setattr__(self, name, value)
-        else:
-            setattr(self.array, name, value)
 
     @property
     def dtype(self) -> np.dtype:
@@ -178,7 +157,7 @@ class MaskedRead(TakesFunctions, Traced):
         """The operands beside ``whole``, unless one of them has no place there, or the operator may
         raise for an element that the mask leaves out.
         """
-        if self._made is not None:
+        if self._made is not None or TABLE[name].tag is not Tag.POINTWISE:
             return None
         operands: list[Operand] = []
         for x in inputs:
@@ -196,23 +175,22 @@ class MaskedRead(TakesFunctions, Traced):
         return quiet(ufunc, spread_mask(self.mask, self.behind), operands)
 
     def _run(self, name: str, inputs: Sequence[object]) -> Any:
-        """A ufunc on ``inputs``, one of which this is."""
         operands = self._spread_all(name, inputs)
-        if operands is None or TABLE[name].tag is not Tag.POINTWISE:
-            return call_ufunc(name, *(x.array if type(x) is MaskedRead else x for x in inputs))
+        if operands is None:
+            return super()._run(name, inputs)
         session = current()
         result: Value = session.record(name, *self._quiet(name, operands))
         origin = Origin(name, tuple(inputs), session.now)
         return MaskedRead(result, self.mask, self.behind, self.at, origin)
 
-    def _run_in_place(self, name: str, other: object) -> Any:
-        operands = self._spread_all(name, (self, other)) if self._is_like_whole() else None
+    def _run_in_place(self, name: str, other: object) -> None:
+        is_known = self._is_like_whole() and (name != "power" or shortcut(self, other) is None)
+        operands = self._spread_all(name, (self, other)) if is_known else None
         if operands is None:
-            in_place(name, self.array, other)
-            return self
+            super()._run_in_place(name, other)
+            return
         given = self._quiet(name, operands)[1]
         in_place(name, wrap(self.whole), given.value if isinstance(given, Literal) else wrap(given))
-        return self
 
     # -------------------------------------------------------- reductions
 
@@ -362,26 +340,3 @@ def _put(view: Value, mask: Mask, given: Operand, count: object) -> None:
     session.record(
         "masked_put_", session.record("transpose", view, masked + others), mask.value, source
     )
-
-
-# ------------------------------------------------------------------ operators
-
-
-def _in_place(name: str) -> Callable[[MaskedRead, Any], Any]:
-    def method(self: MaskedRead, other: object) -> Any:
-        if name != "power" or shortcut(self, other) is None:
-            return self._run_in_place(name, other)
-        self.array.__ipow__(other)
-        return self
-
-    return method
-
-
-def _of_the_array(name: str) -> Callable[..., Any]:
-    """A special method that the array has, too."""
-    return lambda self, *given: getattr(self.array, name)(*map(settled, given))
-
-
-give_operators(MaskedRead, _in_place, but="matmul")
-for _name in ("len", "iter", "bool", "getitem", "setitem", "matmul", "rmatmul"):
-    setattr(MaskedRead, f"__{_name}__", _of_the_array(f"__{_name}__"))

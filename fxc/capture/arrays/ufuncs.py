@@ -356,19 +356,16 @@ def unary(name: str) -> Callable[[Any], Any]:
     return method
 
 
-def give_operators(
-    kind: type, in_place: Callable[[str], Callable[[Any, Any], Any]], *, but: str = ""
-) -> None:
+def give_operators(kind: type, in_place: Callable[[str], Callable[[Any, Any], Any]]) -> None:
     """Give a class NumPy's operators; ``in_place`` makes the methods of augmented assignments."""
     for name, ufunc in BINARY.items():
-        if name != but:
-            plain, reflected = binary(ufunc)
-            setattr(kind, f"__{name}__", plain)
-            setattr(kind, f"__r{name}__", reflected)
-            assigned = in_place(ufunc)
-            assigned.__name__ = f"__i{name}__"
-            noted = hasattr(operator, f"i{name}")
-            setattr(kind, assigned.__name__, noting(assigned) if noted else assigned)
+        plain, reflected = binary(ufunc)
+        setattr(kind, f"__{name}__", plain)
+        setattr(kind, f"__r{name}__", reflected)
+        assigned = in_place(ufunc)
+        assigned.__name__ = f"__i{name}__"
+        noted = hasattr(operator, f"i{name}")
+        setattr(kind, assigned.__name__, noting(assigned) if noted else assigned)
     for name, ufunc in COMPARISONS.items():
         setattr(kind, f"__{name}__", binary(ufunc)[0])
     for name, ufunc in UNARY.items():

@@ -5,22 +5,21 @@ See Note [Arrays that grow].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.error_kinds import EITHER_ARRAY
-from fxc.ir.graph import Operand, Value
+from fxc.ir.graph import Value
 
-from ..arrays.ufuncs import call_ufunc, give_operators, write_in_place
+from ..arrays.unmade import UnmadeArray
 from ..forms.truths import demand
 from ..session.locations import user_location
 from ..session.refusing import refuse
 from ..session.session import current
-from ..values.operands import Traced, array_of, kind_of, settled, taken_for, wrap
-from ..values.protocols import TakesFunctions
+from ..values.operands import array_of, kind_of, wrap
 from .list_buffers import Buffer, ToGrow, any_number
 from .list_room import Int
 
@@ -77,13 +76,11 @@ def growing_array(door: Any, x: Any, place: int, owner: object, name: str) -> An
     return door.arrays.made(x, place) if is_numpys else x
 
 
-class GrownArray(TakesFunctions, Traced):
+class GrownArray(UnmadeArray):
     """The first ``count`` items of a buffer, elements or rows of this ``shape``, as an array."""
 
     __slots__ = ("_count", "_is_taken", "_kind", "_made", "_shape", "rows")
-    __array_priority__ = 1000.0
     _held = ("_count", "rows")
-    __class__ = taken_for(np.ndarray)
 
     def __init__(self, rows: Buffer, kind: np.dtype, shape: tuple[Any, ...], count: Int) -> None:
         self.rows = rows
@@ -159,16 +156,6 @@ class GrownArray(TakesFunctions, Traced):
             found = current().door.call(np.empty, (0, *self._shape), self._kind)
         return found
 
-    def _settled(self) -> Any:
-        return self.array
-
-    def _operand(self) -> Operand:
-        found: Operand = self.array._operand()
-        return found
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.array, name)
-
     @property
     def dtype(self) -> np.dtype:
         return self._kind
@@ -177,28 +164,7 @@ class GrownArray(TakesFunctions, Traced):
     def ndim(self) -> int:
         return len(self._shape) + 1
 
-    def _run(self, name: str, inputs: Sequence[object]) -> Any:
-        return call_ufunc(name, *(x.array if type(x) is GrownArray else x for x in inputs))
-
 
 def _append_all(items: Buffer, rows: Any) -> None:
     for row in rows:
         items.append(row.copy())
-
-
-def _of_the_array(name: str) -> Callable[..., Any]:
-    """A special method that the array has, too."""
-    return lambda self, *given: getattr(self.array, name)(*map(settled, given))
-
-
-def _in_place(name: str) -> Callable[[GrownArray, object], GrownArray]:
-    def method(self: GrownArray, other: object) -> GrownArray:
-        write_in_place(name)(self.array, settled(other))
-        return self
-
-    return method
-
-
-give_operators(GrownArray, _in_place)
-for _name in ("len", "iter", "bool", "getitem", "setitem"):
-    setattr(GrownArray, f"__{_name}__", _of_the_array(f"__{_name}__"))
