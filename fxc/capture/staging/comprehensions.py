@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from .expressions import Expressions, flag, is_taken, note_item
 from .names import Scope
@@ -27,10 +27,15 @@ _ITEMS = "__fxc_items__"
 _OF_LEVELS = ("__fxc_way__", "__fxc_so_far__")  # see ``nests.Way``
 
 
+_Comprehension = TypeVar(
+    "_Comprehension", bound=ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+)
+
+
 class Comprehensions(Expressions):
     """Rewrites comprehensions, and what takes one up."""
 
-    def _comprehension(self, node: Any) -> Any:
+    def _comprehension(self, node: _Comprehension) -> _Comprehension:
         first = node.generators[0]
         first.iter = self._door("iterable", first.iter, self.visit(first.iter))
         targets = (generator.target for generator in node.generators)
@@ -46,23 +51,23 @@ class Comprehensions(Expressions):
         self._scopes.pop()
         return node
 
-    def visit_SetComp(self, node: ast.SetComp) -> Any:
+    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
         if _is_single(node):
             return self._taken_up(node, "set", node.elt)
         return self._door("made", node, self._comprehension(node))
 
-    def visit_DictComp(self, node: ast.DictComp) -> Any:
+    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
         if _is_single(node):
             return self._taken_up(node, "dict", ast.Tuple([node.key, node.value], ast.Load()))
         return self._door("made", node, self._comprehension(node))
 
-    def _taken_up(self, node: ast.SetComp | ast.DictComp, name: str, item: ast.expr) -> Any:
+    def _taken_up(self, node: ast.SetComp | ast.DictComp, name: str, item: ast.expr) -> ast.expr:
         """A comprehension as what a class makes of a generator: it may be a loop of the graph."""
         made = at(node, ast.GeneratorExp(at(node, item), node.generators))
         taker = at(node, door_part(name))
         return self._door("fold", node, taker, flag(node, False), self._of_items(made))
 
-    def visit_ListComp(self, node: ast.ListComp) -> Any:
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
         if getattr(node, "is_row", False):
             return self._door("row", node, self._of_items(node))
         if node.generators[0].ifs and _is_single(node):
@@ -76,22 +81,22 @@ class Comprehensions(Expressions):
             return self._made_list(node, self._door("nested", node, self._of_levels(node)))
         return self._made_list(node, self._listed(node))
 
-    def _listed(self, node: ast.ListComp) -> Any:
+    def _listed(self, node: ast.ListComp) -> ast.expr:
         note_item(node.elt)
         self._comprehension(node)
         first = node.generators[0]
         first.iter = self._door("listed", first.iter, first.iter)
         return node
 
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
         return self._door("made", node, self._comprehension(node))
 
-    def _taking(self, node: ast.Call) -> Any:
+    def _taking(self, node: ast.Call) -> ast.expr:
         """The function of a call with a comprehension."""
         function = self.visit(node.func)
         return self._door("taking", node.func, function) if is_taken(node) else function
 
-    def _fold(self, node: ast.Call) -> Any:
+    def _fold(self, node: ast.Call) -> ast.expr:
         """A call of a function with one comprehension: it may be a loop of the graph."""
         value, made = self._taking(node), node.args[0]
         is_list = isinstance(made, ast.ListComp) and _is_flat(made.elt)
@@ -108,7 +113,7 @@ class Comprehensions(Expressions):
         fold.keywords = [self.visit(option) for option in node.keywords]
         return fold
 
-    def _nest(self, node: ast.Call) -> Any:
+    def _nest(self, node: ast.Call) -> ast.expr:
         """A call of a function with a comprehension of several ``for``: loops in loops, perhaps."""
         return self._door("nest", node, self._taking(node), self._of_levels(node.args[0]))
 
@@ -152,7 +157,7 @@ class Comprehensions(Expressions):
         over = self._over_items(node)
         return self._door("comprehension", node, items, over, each, test, unpacks, is_lazy)
 
-    def visit_Call(self, node: ast.Call) -> Any:
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         match node:
             case ast.Call(
                 func=ast.Attribute(ast.Constant(str()), "join"), args=[ast.GeneratorExp() as made]

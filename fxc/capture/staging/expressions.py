@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from .jumps import assigns
@@ -24,6 +25,7 @@ from .nodes import (
 
 OF_SETS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 _LISTS = (ast.List, ast.ListComp)
+_Visit = Callable[[ast.expr], ast.expr]
 _WITH_DEFAULT = ("get", "pop", "setdefault")  # methods
 
 # The functions in ``operator``.
@@ -42,7 +44,7 @@ _ASKED: dict[type, tuple[str, bool]] = {
 class Expressions(Names):
     """Rewrites expressions."""
 
-    def visit_Set(self, node: ast.Set) -> Any:
+    def visit_Set(self, node: ast.Set) -> ast.expr:
         self.generic_visit(node)
         for each in node.elts:
             if isinstance(each, ast.Starred):  # C adds the elements of a set without iterating
@@ -51,7 +53,7 @@ class Expressions(Names):
             return self._door("made", node, node)
         return self._door("set_of", node, *node.elts)
 
-    def visit_Dict(self, node: ast.Dict) -> Any:
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
         keys = [key for key in node.keys if key is not None]
         if len(keys) < len(node.keys) or all(isinstance(key, ast.Constant) for key in keys):
             self.generic_visit(node)
@@ -60,7 +62,7 @@ class Expressions(Names):
         pairs = zip(keys, node.values, strict=True)
         return self._door("dict_of", node, *(self.visit(part) for pair in pairs for part in pair))
 
-    def visit_Name(self, node: ast.Name) -> Any:
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id == "__class__" or node.id.startswith("__fxc_"):
             return node
         place = self._place_of(node.id)
@@ -74,7 +76,7 @@ class Expressions(Names):
         names = door_part("cells" if place == "free" else "globals")
         return at(node, ast.Attribute(names, node.id, node.ctx))
 
-    def visit_Expr(self, node: ast.Expr) -> Any:
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         """What nobody reads may still be something to warn of, or raise."""
         computes = isinstance(node.value, ast.BinOp | ast.Call)
         self.generic_visit(node)
@@ -82,20 +84,20 @@ class Expressions(Names):
             node.value = self._door("discarded", node, node.value)
         return node
 
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> Any:
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
         if self._place_of(node.target.id) != "local":
             raise self._refuse(node, f"':=' of {node.target.id}, a variable from outside,")
         node.value = self.visit(node.value)
         return node
 
-    def visit_Attribute(self, node: ast.Attribute) -> Any:
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         node.value = self.visit(node.value)
         if isinstance(node.ctx, ast.Load):
             return self._door("attr", node, node.value, self._text(node, node.attr))
         node.value = self._door("owned", node.value, node.value)
         return node
 
-    def visit_Subscript(self, node: ast.Subscript) -> Any:
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         if getattr(node, "is_item", ""):
             return self._new_item(node, node.value)
         node.value = self.visit(node.value)
@@ -115,7 +117,7 @@ class Expressions(Names):
                 case ast.Call(ast.Attribute(_, name), [ast.GeneratorExp() as made]):
                     made.is_taken = name in TAKING_METHODS  # type: ignore[attr-defined]
 
-    def visit_Call(self, node: ast.Call) -> Any:
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         if getattr(node, "is_door", False):
             node.args = [self.visit(arg) for arg in node.args]
             return node
@@ -140,7 +142,7 @@ class Expressions(Names):
         call.keywords = node.keywords
         return self._made_list(node, call) if is_new_list else call
 
-    def visit_Compare(self, node: ast.Compare) -> Any:
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
         """What ``a is b`` gives depends on the objects of a call: the door guards it."""
         if len(node.ops) > 1:
             return self._chained(node)
@@ -156,7 +158,7 @@ class Expressions(Names):
         found = self._door(asked, node, left, right)
         return self._door("negated", node, found) if is_negated else found
 
-    def _chained(self, node: ast.Compare) -> Any:
+    def _chained(self, node: ast.Compare) -> ast.expr:
         """``a < b < c`` as ``a < b and b < c``, with each operand computed once."""
         if assigns(node):
             return self.generic_visit(node)
@@ -172,22 +174,20 @@ class Expressions(Names):
             made = self._door("both", node, made, later(self._chain(node, place + 1, name)))
         return bound(node, name, right, made)
 
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
         """A call with the parts of the text: see Note [Late effects]."""
         parts: list[ast.expr] = []
         for each in node.values:
             if not isinstance(each, ast.FormattedValue):
                 parts.append(each)
                 continue
-            spec = (
-                self._text(each, "") if each.format_spec is None else self.visit(each.format_spec)
-            )
+            spec = self.visit(each.format_spec or self._text(each, ""))
             conversion = placed(each, ast.Constant(each.conversion))
             part = ast.Tuple([self.visit(each.value), conversion, spec], ast.Load())
             parts.append(placed(each, part))
         return self._door("text", node, *parts)
 
-    def visit_BinOp(self, node: ast.BinOp) -> Any:
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         if getattr(node, "is_item", ""):
             return self._new_item(node, node.left)
         is_list, is_plain = self._is_list(node), self._is_plain(node)
@@ -233,7 +233,7 @@ class Expressions(Names):
             case _:
                 return False
 
-    def visit_List(self, node: ast.List) -> Any:
+    def visit_List(self, node: ast.List) -> ast.expr:
         """``[a, *xs, b]`` is ``[a] + list(xs) + [b]``."""
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Store):
@@ -250,7 +250,7 @@ class Expressions(Names):
             parts[0] = at(node, ast.BinOp(parts[0], ast.Add(), part))
         return self._made_list(node, parts[0] if parts else node)
 
-    def _new_item(self, node: Any, owner: ast.expr) -> Any:
+    def _new_item(self, node: Any, owner: ast.expr) -> ast.expr:
         """What is made of ``owner``: a new list if that is one."""
         name, how, node.is_item = self._fresh("owner"), node.is_item, ""
         value = self.visit(owner)
@@ -268,7 +268,7 @@ class Expressions(Names):
     def _place_in_text(self, node: ast.expr) -> str:
         return f"{self._code.co_filename}:{node.lineno}:{node.col_offset}"
 
-    def _made_list(self, node: ast.expr, made: Any) -> Any:
+    def _made_list(self, node: ast.expr, made: ast.expr) -> ast.expr:
         """A list that is kept: it may be one of the graph."""
         held = getattr(node, "is_item", "")
         if node not in self._lists and not held:
@@ -276,15 +276,14 @@ class Expressions(Names):
         name = "made_list" if node in self._lists else held
         return self._door(name, node, made, self._text(node, self._place_in_text(node)))
 
-    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         if getattr(node, "is_test", False):
             node.is_test = False  # type: ignore[attr-defined]
             return self._test(node)
-        return self._shortened(
-            node, "both" if isinstance(node.op, ast.And) else "either", self.visit
-        )
+        method = "both" if isinstance(node.op, ast.And) else "either"
+        return self._shortened(node, method, self.visit)
 
-    def _test(self, node: ast.expr) -> Any:
+    def _test(self, node: ast.expr) -> ast.expr:
         """An expression of which only the truth matters."""
         match node:
             case ast.BoolOp(ast.And()):
@@ -294,24 +293,25 @@ class Expressions(Names):
             case ast.UnaryOp(ast.Not(), operand):
                 return self._door("negated", node, self._test(operand))
             case _:
-                return self.visit(node)
+                found: ast.expr = self.visit(node)
+                return found
 
-    def _shortened(self, node: ast.BoolOp, method: str, visit: Any) -> Any:
+    def _shortened(self, node: ast.BoolOp, method: str, visit: _Visit) -> ast.expr:
         """``__fxc__.both(a, lambda: b)`` for ``a and b``."""
         if assigns(node):
             return self.generic_visit(node)
         note_held(*node.values)
-        *first, made = [visit(value) for value in node.values]
+        *first, made = map(visit, node.values)
         for value in reversed(first):
             made = self._door(method, node, value, later(made))
         return made
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.op, ast.Not):
             return self._door("negated", node, self._test(node.operand))
         return self.generic_visit(node)
 
-    def visit_IfExp(self, node: ast.IfExp) -> Any:
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         if assigns(node):
             return self.generic_visit(node)
         note_held(node.body, node.orelse)
@@ -320,7 +320,7 @@ class Expressions(Names):
             arms.append(at(node, ast.Constant(node.lineno)))
         return self._door("chosen", node, self._test(node.test), *arms)
 
-    def visit_YieldFrom(self, node: ast.YieldFrom) -> Any:
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
         self.generic_visit(node)
         node.value = self._door("iterable", node.value, node.value)
         return node

@@ -235,7 +235,9 @@ class _Jumps:
         flag = self._flag("skip")
         marked = around.marked(flag)
         item, *others = node.items
-        body = [at(node, ast.With(others, node.body))] if others else node.body
+        body: list[ast.stmt] = node.body
+        if others:
+            body = [at(node, ast.With(others, body))]
         before: list[ast.stmt] = []
         ends: list[ast.stmt] = []
         behind: list[ast.stmt] = []
@@ -256,11 +258,13 @@ class _Jumps:
         body = self._block(node.body, inner)
         handlers = [self._block(handler.body, inner) for handler in node.handlers]
         orelse = self._block(node.orelse, inner)
-        otherwise = [at(node, ast.If(not_name(node, flag), orelse.body, []))] if orelse.body else []
+        otherwise = list[ast.stmt]()
+        if orelse.body:
+            otherwise = [at(node, ast.If(not_name(node, flag), orelse.body, []))]
         for handler, block in zip(node.handlers, handlers, strict=True):
             handler.body = [*dropped, *block.body]
         final = self._block(node.finalbody, _Around()).body
-        made = [at(node, ast.Try(body.body, node.handlers, otherwise, final))]
+        made: list[ast.stmt] = [at(node, ast.Try(body.body, node.handlers, otherwise, final))]
         always = (body.always or orelse.always) and all(block.always for block in handlers)
         return self._under(flag, made, always, rest, around)
 

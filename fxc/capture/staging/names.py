@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fxc.ir.error_kinds import STATEMENT
 from fxc.ir.location import SourceLocation
@@ -13,7 +13,17 @@ from fxc.ir.records import frozen
 
 from ..session.refusing import refusal
 from .liveness import Handed, assigned
-from .nodes import FUNCTIONS, at, children, door_part, later, names_of, placed, walk_statements
+from .nodes import (
+    FUNCTIONS,
+    Node,
+    at,
+    children,
+    door_part,
+    later,
+    names_of,
+    placed,
+    walk_statements,
+)
 
 CapturedNode = ast.FunctionDef | ast.Lambda
 FunctionNode = CapturedNode | ast.AsyncFunctionDef
@@ -43,6 +53,11 @@ class Names(ast.NodeTransformer):
         # Of each function: see Note [Variables without a value].
         self._flagged: list[frozenset[str]] = []
 
+    if TYPE_CHECKING:
+
+        def generic_visit(self, node: Node) -> Node:
+            """The node itself, with other parts."""
+
     def _place_of(self, name: str) -> str:
         """Where a name is found: ``local``, ``free`` (an enclosing function's) or ``outer``."""
         for scope in reversed(self._scopes):
@@ -61,17 +76,17 @@ class Names(ast.NodeTransformer):
         self._count += 1
         return f"__fxc_{kind}{self._count}__"
 
-    def _door(self, method: str, place: ast.AST, *args: ast.expr) -> Any:
-        called: Any = at(place, door_part(method))
+    def _door(self, method: str, place: ast.AST, *args: ast.expr) -> ast.Call:
+        called = at(place, door_part(method))
         if not isinstance(place, ast.Attribute):
             # Python takes the line in which the name of a method ends for that of its call.
             called.end_lineno, called.end_col_offset = called.lineno, called.col_offset
         return at(place, ast.Call(called, list(args), []))
 
-    def _text(self, node: ast.AST, text: Any) -> Any:
+    def _text(self, node: ast.AST, text: Any) -> ast.Constant:
         return at(node, ast.Constant(text))
 
-    def _variables(self, place: ast.AST, names: Iterable[str]) -> Any:
+    def _variables(self, place: ast.AST, names: Iterable[str]) -> ast.expr | None:
         """A function of variables, whose cells it has; None if there are none."""
         found = tuple(sorted(names))
         return placed(place, later(at(place, names_of(found, ast.Load())))) if found else None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Container, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
-_N = TypeVar("_N", bound=ast.AST)
+Node = TypeVar("Node", bound=ast.AST)
 DOOR = "__fxc__"  # the name by which staged code knows its door
 KEEPERS = frozenset({"append", "appendleft", "insert"})  # methods that keep an argument as it is
 # Builtins that are done with a generator, or a function, before they return.
@@ -73,7 +73,7 @@ _PARTS: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}  # fields that
 LEAVES = frozenset({ast.Constant, ast.Name})  # they hold none: half of all nodes
 
 
-def copied(node: _N, shared: Container[ast.AST] = ()) -> _N:
+def copied(node: Node, shared: Container[ast.AST] = ()) -> Node:
     """A copy of a node and of what is in it, but for nodes without parts, and for ``shared`` ones.
     It takes a tenth of the time of ``copy.deepcopy``.
     """
@@ -171,7 +171,7 @@ def _put(place: ast.AST, node: ast.AST) -> None:
 _LINES = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
-def at(place: ast.AST, node: Any) -> Any:
+def at(place: ast.AST, node: Node) -> Node:
     """A new node at the line of another, and what is in it."""
     _put(place, node)
     for child in children(node):
@@ -215,7 +215,7 @@ def later(value: ast.expr) -> ast.expr:
 _WITH_LINES = (ast.stmt, ast.expr, ast.arg, ast.excepthandler)
 
 
-def placed(place: ast.AST, node: _N) -> _N:
+def placed(place: ast.AST, node: Node) -> Node:
     """A new statement, and all new in it, at the line of another; what has a line keeps it."""
     todo: list[ast.AST] = [node]
     for each in todo:

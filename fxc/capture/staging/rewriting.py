@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from fxc.ir.later import import_later
 
@@ -14,7 +14,7 @@ from .changed_in_loops import names_that_grow, prepared
 from .comprehensions import Comprehensions
 from .continuations import ended, note_choice, without_deep_branches
 from .expressions import OF_SETS, note_held, note_made_of_item
-from .jumps import RESULT, without_jumps
+from .jumps import RESULT, Raising, without_jumps
 from .liveness import Handed, handed_on
 from .names import CapturedNode, FunctionNode, parameters, scope_of
 from .nodes import at, call_of, door_part, held_in, later, loops_in, name_of, names_of, placed, walk
@@ -26,17 +26,20 @@ if TYPE_CHECKING:
 branch_plan = import_later("fxc.capture.staging.plans", "BranchPlan")
 loop_plan: Callable[..., LoopPlan] = import_later("fxc.capture.staging.plans", "LoopPlan")
 
+_Captured = TypeVar("_Captured", bound=CapturedNode)
+Rewritten = ast.stmt | list[ast.stmt]
+
 
 class Rewriter(Comprehensions):
     """Rewrites one function: its statements."""
 
-    def function(self, node: FunctionNode) -> Any:
+    def function(self, node: FunctionNode) -> CapturedNode:
         """The outermost function, which is without decorators and defaults by now."""
         if isinstance(node, ast.AsyncFunctionDef):
             raise self._refuse(node, "a coroutine")
         return self._inside(node)
 
-    def _inside(self, node: CapturedNode) -> Any:
+    def _inside(self, node: _Captured) -> _Captured:
         if isinstance(node, ast.FunctionDef):
             node.body = prepared(node.body)
             self._flagged.append(give_flags(node, parameters(node.args)))
@@ -81,7 +84,7 @@ class Rewriter(Comprehensions):
 
     # -------------------------------------------------------- scopes
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Rewritten:
         if self._place_of(node.name) != "local":
             raise self._refuse(node, f"{node.name}, a function that is a global,")
         before, names = [], []
@@ -100,7 +103,7 @@ class Rewriter(Comprehensions):
         after = at(node, ast.Assign([ast.Name(node.name, ast.Store())], value))
         return [*before, made, after]
 
-    def visit_Lambda(self, node: ast.Lambda) -> Any:
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         self._visit_defaults(node.args)
         return self._inside(node)
 
@@ -108,20 +111,22 @@ class Rewriter(Comprehensions):
         args.defaults = [self.visit(default) for default in args.defaults]
         args.kw_defaults = [None if d is None else self.visit(d) for d in args.kw_defaults]
 
-    def visit_Global(self, node: ast.Global) -> Any:
+    def visit_Global(self, node: ast.Global) -> ast.stmt:
         return at(node, ast.Pass())  # stores go through the door
 
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> Rewritten:
         """Variables of the rewritten function itself stay; others are stored by the door."""
         own = [name for name in node.names if self._place_of(name) == "local"]
         if not own:
             return at(node, ast.Pass())
-        rebinding = self._statement("rebinding", node, self._variables(node, own))
+        variables = self._variables(node, own)
+        assert variables is not None
+        rebinding = self._statement("rebinding", node, variables)
         return [at(node, ast.Nonlocal(own)), rebinding]
 
     # -------------------------------------------------------- doors
 
-    def visit_Assign(self, node: ast.Assign) -> Any:
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         if isinstance(node.targets[0], ast.Name) and node.targets[0].id == RESULT:
             note_held(*held_in(node.value))
         note_made_of_item(node)
@@ -129,12 +134,13 @@ class Rewriter(Comprehensions):
         note_choice(node)
         self.generic_visit(node)
         match node.targets:
-            case [ast.Tuple(targets) | ast.List(targets) as target]:
-                self._spread(node, target, targets)
+            case [ast.Tuple() | ast.List() as target]:
+                self._spread(node, target)
         return node
 
-    def _spread(self, node: ast.Assign, target: Any, targets: list[ast.expr]) -> None:
+    def _spread(self, node: ast.Assign, target: ast.Tuple | ast.List) -> None:
         """Let ``a, *b, c = x`` assign three values, and ``a, b = x`` know that it takes two."""
+        targets = target.elts
         stars = [place for place, each in enumerate(targets) if isinstance(each, ast.Starred)]
         if len(stars) > 1 or (not stars and isinstance(node.value, ast.Tuple | ast.List)):
             return
@@ -144,7 +150,7 @@ class Rewriter(Comprehensions):
         name = "starred" if stars else "unpacked"
         node.value = self._door(name, node.value, node.value, *given)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+    def visit_AugAssign(self, node: ast.AugAssign) -> Rewritten:
         """Sets take in what a set from outside holds without asking it; lists and sets change."""
         variable = isinstance(node.target, ast.Name) and self._place_of(node.target.id) == "local"
         name = node.target.id if isinstance(node.target, ast.Name) else ""
@@ -159,7 +165,7 @@ class Rewriter(Comprehensions):
 
     # -------------------------------------------------------- structured statements
 
-    def visit_For(self, node: ast.For) -> Any:
+    def visit_For(self, node: ast.For) -> Rewritten:
         handed = self._handed[node]
         iterable = self._door("iterable", node.iter, self.visit(node.iter))
         if getattr(node, "plain", False):
@@ -176,7 +182,7 @@ class Rewriter(Comprehensions):
         body = [target, *self._statements(node.body)]
         return [begin, self._run(node, part, item, names, body), *self._resume(node, part, names)]
 
-    def visit_While(self, node: ast.While) -> Any:
+    def visit_While(self, node: ast.While) -> Rewritten:
         handed = self._handed[node]
         if getattr(node, "plain", False):
             return self.generic_visit(node)
@@ -194,7 +200,7 @@ class Rewriter(Comprehensions):
         )
         return [begin, placed(node, run), *self._resume(node, part, names)]
 
-    def visit_If(self, node: ast.If) -> Any:
+    def visit_If(self, node: ast.If) -> Rewritten:
         handed = self._handed[node]
         if getattr(node, "plain", False) or not isinstance(node.test, _DECIDED_LATE):
             return self.generic_visit(node)
@@ -268,13 +274,13 @@ class Rewriter(Comprehensions):
             for name in names
         ]
 
-    def visit_With(self, node: ast.With) -> Any:
+    def visit_With(self, node: ast.With) -> ast.stmt:
         self.generic_visit(node)
         for item in node.items:
             item.context_expr = self._door("context", item.context_expr, item.context_expr)
         return node
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
         if node.value is None and self._is_outside(node.target):
             return at(node, ast.Pass())
         node.annotation = self._text(node.annotation, None)
@@ -290,7 +296,7 @@ class Rewriter(Comprehensions):
 
     # -------------------------------------------------------- exceptions
 
-    def visit_Try(self, node: ast.Try) -> Any:
+    def visit_Try(self, node: ast.Try) -> Rewritten:
         """What is caught is looked at before a handler runs."""
         self.generic_visit(node)
         around = self._fresh("try")
@@ -304,16 +310,16 @@ class Rewriter(Comprehensions):
         target = at(node, name_of(around, ast.Store()))
         return [at(node, ast.Assign([target], self._door("trying", node))), node]
 
-    def _statement(self, method: str, place: ast.AST, *args: ast.expr) -> Any:
+    def _statement(self, method: str, place: ast.AST, *args: ast.expr) -> ast.stmt:
         return at(place, ast.Expr(self._door(method, place, *(at(place, each) for each in args))))
 
-    def visit_Raise(self, node: ast.Raise) -> Any:
+    def visit_Raise(self, node: ast.Raise) -> ast.stmt:
         self.generic_visit(node)
         if node.exc is not None:
             node.exc = self._door("raising", node.exc, node.exc)
         return node
 
-    def visit_Raising(self, node: Any) -> Any:
+    def visit_Raising(self, node: Raising) -> ast.stmt:
         """A raise in a branch: what is raised is only computed if it is."""
         parts = (node.statement.exc, node.statement.cause)
         found = [later(self.visit(part)) for part in parts if part is not None]
@@ -321,7 +327,7 @@ class Rewriter(Comprehensions):
 
     # -------------------------------------------------------- imports
 
-    def visit_Import(self, node: ast.Import) -> Any:
+    def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
         checks: list[ast.stmt] = []
         for alias in node.names:
             name = (alias.asname or alias.name).split(".")[0]
@@ -330,8 +336,8 @@ class Rewriter(Comprehensions):
             checks.append(self._statement("importing", node, self._text(node, alias.name)))
         return [*checks, node]
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
-        found = []
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
+        found = list[ast.stmt]()
         for alias in node.names:
             parts = [self._text(node, part) for part in (node.module or "", node.level, alias.name)]
             target = self.visit(at(node, ast.Name(alias.asname or alias.name, ast.Store())))
@@ -340,19 +346,19 @@ class Rewriter(Comprehensions):
 
     # -------------------------------------------------------- patterns
 
-    def visit_MatchClass(self, node: ast.MatchClass) -> Any:
+    def visit_MatchClass(self, node: ast.MatchClass) -> ast.pattern:
         parts = bool(node.patterns or node.kwd_patterns)
         node.cls = self._pattern(node.cls, "parts" if parts else "class")
         node.patterns = [self.visit(each) for each in node.patterns]
         node.kwd_patterns = [self.visit(each) for each in node.kwd_patterns]
         return node
 
-    def visit_MatchValue(self, node: ast.MatchValue) -> Any:
+    def visit_MatchValue(self, node: ast.MatchValue) -> ast.pattern:
         if isinstance(node.value, ast.Attribute):
             node.value = self._pattern(node.value, "value")
         return node
 
-    def visit_MatchMapping(self, node: ast.MatchMapping) -> Any:
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> ast.pattern:
         node.keys = [
             self._pattern(key, "value") if isinstance(key, ast.Attribute) else key
             for key in node.keys
@@ -360,7 +366,7 @@ class Rewriter(Comprehensions):
         node.patterns = [self.visit(each) for each in node.patterns]
         return node
 
-    def _pattern(self, node: ast.expr, use: str) -> Any:
+    def _pattern(self, node: ast.expr, use: str) -> ast.expr:
         """A dotted name, which a pattern wants to stay one: an attribute of a helper gets it."""
         names: list[str] = []
         inner = node
@@ -376,13 +382,13 @@ class Rewriter(Comprehensions):
 
     # -------------------------------------------------------- what is refused at sight
 
-    def visit_TryStar(self, node: object) -> Any:
+    def visit_TryStar(self, node: ast.TryStar) -> NoReturn:
         raise self._refuse(node, "a try statement with except*")
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+    def visit_ClassDef(self, node: ast.ClassDef) -> NoReturn:
         raise self._refuse(node, f"a class in a function ({node.name})")
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> NoReturn:
         raise self._refuse(node, f"a coroutine ({node.name})")
 
 
