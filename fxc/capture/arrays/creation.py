@@ -49,7 +49,7 @@ def is_array(x: object) -> bool:
 def _with_options(function: Any, create: Callable[..., Any]) -> Callable[..., Any]:
     """A creation function with options of NumPy's that change nothing: a device, an array."""
 
-    def call(*args: Any, device: Any = None, like: object = None, **kwargs: object) -> Any:
+    def call(*args: object, device: object = None, like: object = None, **kwargs: object) -> Any:
         is_like = like is None or is_array(like)
         is_other = {"device": device not in (None, "cpu"), "like": not is_like}
         for name in filter(is_other.get, is_other):

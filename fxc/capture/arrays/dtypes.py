@@ -31,7 +31,7 @@ def order_of(order: object, default: str = "C") -> str:
     return order.upper()
 
 
-def result_type(*arrays_and_dtypes: Any) -> np.dtype:
+def result_type(*arrays_and_dtypes: object) -> np.dtype:
     found: np.dtype = np.result_type(*map(_promoting, arrays_and_dtypes))
     return found
 
@@ -49,7 +49,7 @@ def min_scalar_type(a: Any) -> np.dtype:
     return found
 
 
-def _promoting(x: Any) -> Any:
+def _promoting(x: object) -> Any:
     if isinstance(x, list) and type(x) is not list:  # by its items NumPy takes it for a record's
         raise refuse(OPERAND, "np.result_type of such a list", "use its array")
     return promoting(x._operand().type) if isinstance(x, Traced) else x

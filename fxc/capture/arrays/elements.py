@@ -138,10 +138,10 @@ class TracedVoid(TakesFunctions, Traced):
             raise refuse(OPERAND, "this key of a record", "read fields by their names")
         return self._array[key]
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         return element(self._field(key), self._steps)
 
-    def __setitem__(self, key: Any, value: object) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         write_element(self._field(key), self._steps, value)
 
     def __eq__(self, other: object) -> Any:
@@ -187,7 +187,7 @@ def _place_in(step: ViewStep) -> Any:
     return wrap(index) if index.type == PY_INT else record("py_int", index)
 
 
-def _step(axis: int, at: Any) -> ViewStep:
+def _step(axis: int, at: object) -> ViewStep:
     if type(at) is int:
         return ViewStep("select", (axis, at))
     return ViewStep("dynamic_select", (operand(at), axis))
@@ -199,7 +199,7 @@ def check_distinct(x: object, y: object) -> None:
         raise refuse(IDENTITY, "which of two records it is after a branch or a loop,")
 
 
-def _cells_compared(name: str, record: TracedVoid, other: Any) -> Any:
+def _cells_compared(name: str, record: TracedVoid, other: object) -> Any:
     cell = other._cell if type(other) is TracedVoid else other
     return compared(name, record._cell, cell) if are_records(record, cell) else record._refused()
 
@@ -275,7 +275,7 @@ class TracedFlat(Traced):
 
     # -------------------------------------------------------- reading
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         key = _single(key)
         if isinstance(key, tuple) and not key and _IS_THE_ARRAY:
             return self._array

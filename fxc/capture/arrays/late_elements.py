@@ -134,7 +134,7 @@ def vector_element(vector: Value) -> LateElement:
     return LateElement(np.str_, element_in, (wrap(vector),), {})
 
 
-def python_element(cell: Any) -> LateText:
+def python_element(cell: object) -> LateText:
     """The only element of a vector as a text of Python's own; nobody writes to the vector."""
     return LateText(str, item_in, (cell,), {})
 

@@ -222,7 +222,7 @@ def reducing(name: str) -> Callable[..., Any]:
 def deviating(name: str) -> Callable[..., Any]:
     """``np.var`` or ``np.std``, which call ``ddof`` by another name, too."""
 
-    def call(a: object, *args: object, **options: Any) -> Any:
+    def call(a: object, *args: object, **options: object) -> Any:
         return reduce(name, a, Asked(**named(name, args, options)))
 
     return call

@@ -105,7 +105,7 @@ def _copied(x: Traced, dtype: np.dtype) -> Value:
     return current().value("copy", _item(x, dtype), order="K")
 
 
-def _item(x: Any, dtype: np.dtype) -> Operand:
+def _item(x: object, dtype: np.dtype) -> Operand:
     if dtype.names is not None and isinstance(x, Traced) and hasattr(x, "as_array"):
         return operand(x.as_array(dtype))  # of tuples it has a record of each
     x = x._stored_as(dtype) if isinstance(x, Traced) else x

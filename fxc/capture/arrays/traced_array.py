@@ -169,7 +169,7 @@ class TracedArray(ArrayFacts):
 
     __deepcopy__ = __copy__
 
-    def item(self, *args: Any) -> Any:
+    def item(self, *args: object) -> Any:
         size = self._type.size
         if args == () and is_single(self._type):
             found = self[(0,) * self.ndim] if self.ndim else record("item", self._value)
@@ -366,7 +366,7 @@ class TracedArray(ArrayFacts):
     def sort(self, axis: object = -1, *args: object, **options: object) -> None:
         sort_in_place(self, axis, *args, **options)
 
-    def partition(self, kth: object, axis: object = -1, *args: Any, **options: Any) -> None:
+    def partition(self, kth: object, axis: object = -1, *args: object, **options: object) -> None:
         partition_in_place(self, kth, axis, *args, **options)
 
 

@@ -182,7 +182,7 @@ class TracedScalar(TracedValue):
 
 def astype(
     x: TracedScalar,
-    dtype: Any,
+    dtype: object,
     order: str = "K",
     casting: str = "unsafe",
     subok: bool = True,

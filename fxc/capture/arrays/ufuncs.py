@@ -323,13 +323,13 @@ def _by_number(x: Any, exponent: Any) -> tuple[str, Any] | tuple[str, Any, Any] 
     return "square", x.astype(np.float64) if is_float and x.dtype.kind in "iu" else x
 
 
-def _is_kept(x: Any, exponent: Any) -> bool:
+def _is_kept(x: Any, exponent: object) -> bool:
     """Whether a power is of the dtype of ``x``, whichever way it is computed in."""
     kind = numpys_operand(exponent).type
     return x.dtype.kind != "c" and bool(np.result_type(x.dtype, promoting(kind)) == x.dtype)
 
 
-def _by_unknown(x: Any, exponent: Any) -> tuple[str, Any] | None:
+def _by_unknown(x: object, exponent: object) -> tuple[str, Any] | None:
     """The same where the number is known at run time only."""
     base, power = array_value(x), numpys_operand(exponent)
     dtype = base.type.dtype

@@ -214,7 +214,7 @@ class KeyedBuffer(Buffer):
         assert self._mask is not None
         return to_int(wrap(self._mask)[0])
 
-    def slot(self, bits: Any) -> Any:
+    def slot(self, bits: object) -> Any:
         """The place in the table for some bits."""
         return bits & self._mask_now
 

@@ -314,7 +314,7 @@ class ReadRow(Limited):
     def __add__(self, other: Any) -> Any:
         return [*self.items] + ([*other.items] if type(other) is ReadRow else other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: object) -> Any:
         return [*other, *self.items] if isinstance(other, list) else NotImplemented
 
     def __mul__(self, count: Any) -> Any:

@@ -72,7 +72,7 @@ def without(left: Iterable[_Key], right: object, other: Collection[_Key]) -> set
     return found
 
 
-def made_of(found: Any, x: object) -> Any:
+def made_of(found: object, x: object) -> Any:
     """A set, and what it was made of or is given: CPython merges other tables as wholes."""
     if isinstance(found, TracedSet) and isinstance(x, set | frozenset | dict):
         found.is_added = False

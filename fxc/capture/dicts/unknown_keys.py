@@ -100,7 +100,7 @@ def place_of_key(keys: Sequence[Any], key: object) -> tuple[Any, Any] | None:
     return to_python(same.argmax()), to_python(same.any())
 
 
-def _equal(column: Sequence[Any], part: Any) -> Any:
+def _equal(column: Sequence[Any], part: object) -> Any:
     """Where a number or a text stands among others of its kind; None if some are of another."""
     if not all(map(_is_small, column)):
         return _equal_name(column, part) if all(map(is_named, column)) else None

@@ -372,7 +372,7 @@ def _lists_of_the_graph(a: object, b: object) -> tuple[Any, Any] | None:
     return None
 
 
-def _in_order_with(other: object, x: Any) -> Any:
+def _in_order_with(other: object, x: object) -> Any:
     """The tuple that one of several things has to be, if it is put in order with another one."""
     if type(x) is not Several or type(other) not in (tuple, Several):
         return x

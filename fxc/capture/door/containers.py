@@ -279,7 +279,7 @@ def _store_for_each(into: dict[object, object], keys: Iterable[object], value: o
         into[key] = value
 
 
-def iterator_of(door: PlainCalls, *args: Any) -> Any:
+def iterator_of(door: PlainCalls, *args: object) -> Any:
     """``iter``: of a dict of the graph it gives the first key."""
     if len(args) == 1 and isinstance(args[0], Keyed) and issubclass(args[0].of, dict):
         return door.made(args[0].first_alone())

@@ -70,7 +70,7 @@ def int_of(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
     return _number(int, args, kwargs)
 
 
-def float_of(door: PlainCalls, *args: Any) -> Any:
+def float_of(door: PlainCalls, *args: object) -> Any:
     if len(args) == 1 and type(args[0]) is Several:
         return args[0].converted(partial(float_of, door))
     if len(args) == 1:

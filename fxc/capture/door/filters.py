@@ -25,7 +25,7 @@ def _catch_warnings(
     record: object = False,
     module: object = None,
     action: object = None,
-    category: Any = Warning,
+    category: object = Warning,
     **options: object,
 ) -> Filtering:
     if record is not False or module is not None:
@@ -38,7 +38,7 @@ def _catch_warnings(
 def _simplefilter(
     door: Formats,
     action: object,
-    category: Any = Warning,
+    category: object = Warning,
     lineno: object = 0,
     append: object = False,
 ) -> None:
@@ -51,7 +51,7 @@ def _filterwarnings(
     door: Formats,
     action: object,
     message: object = "",
-    category: Any = Warning,
+    category: object = Warning,
     module: object = "",
     *more: object,
     **options: object,
@@ -62,7 +62,7 @@ def _filterwarnings(
 
 
 def _ignored(
-    door: Formats, action: object, category: Any, lineno: object = 0, append: object = False
+    door: Formats, action: object, category: object, lineno: object = 0, append: object = False
 ) -> type[Warning]:
     """The warnings that a filter ignores; what of NumPy is no warning, it does not."""
     if (action, lineno, append) != ("ignore", 0, False):

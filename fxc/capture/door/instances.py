@@ -107,7 +107,7 @@ def new_object(door: PlainCalls, *args: Any, **kwargs: Any) -> Any:
     return _empty(door, type(made)) if is_python_class(type(made)) else made
 
 
-def _is_written(init: Any) -> bool:
+def _is_written(init: object) -> bool:
     """Whether dataclass wrote an ``__init__``."""
     return isinstance(init, FunctionType) and init.__code__.co_filename == "<string>"
 
@@ -166,7 +166,7 @@ def _made(door: PlainCalls, factory: object, field: str) -> object:
     return door.lists.made(made, f"of field {field} {user_location()}")
 
 
-def new_class(door: PlainCalls, *args: Any, **options: Any) -> type:
+def new_class(door: PlainCalls, *args: object, **options: object) -> type:
     """``collections.namedtuple(name, fields)``: a class that is another one in each call. What
     leaves the function has one that the epilogue makes.
     """

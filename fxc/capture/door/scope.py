@@ -58,7 +58,7 @@ def list_to_change(door: Stores, x: object) -> Any:
     )
 
 
-def untested(door: Stores, function: object, test: Any, items: object) -> tuple[Any, Any]:
+def untested(door: Stores, function: object, test: object, items: object) -> tuple[Any, Any]:
     """``function(test, items)`` in a loop, by the name of ``filter``: what to run over, and the
     test of its items.
     """
@@ -101,7 +101,7 @@ def starred(door: Stores, x: Any, before: int, after: int) -> tuple[Any, ...]:
     return (*items[:before], items[before:end], *items[end:])
 
 
-def unpacked(door: Stores, x: Any, count: int) -> Any:
+def unpacked(door: Stores, x: object, count: int) -> Any:
     """``x`` in ``a, b = x``, with so many targets: what has a length that depends on data has that
     one, or else the call is Python's, which raises.
     """

@@ -206,7 +206,7 @@ def _accumulate(door: Any, x: Any, func: object = None, **kwargs: object) -> Any
     return door.made(found)
 
 
-def _in_python(function: Any) -> Callable[..., Any]:
+def _in_python(function: object) -> Callable[..., Any]:
     return lambda door, *args, **kwargs: door.made(door.begun(function, args, kwargs))
 
 
@@ -358,6 +358,6 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
 }
 
 
-def special_of(f: Any) -> Callable[..., Any] | None:
+def special_of(f: object) -> Callable[..., Any] | None:
     """What is done instead of calling ``f``, if it is one of these."""
     return SPECIAL.get(f)

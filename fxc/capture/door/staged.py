@@ -133,7 +133,7 @@ class Staged(Stores):
                 raise refusal(UNKNOWN_CALL, f"{why}, and it uses {name}")
             self.read_cell(f, name)
 
-    def _call_unstaged(self, f: FunctionType, why: str, *args: Any, **kwargs: Any) -> Any:
+    def _call_unstaged(self, f: FunctionType, why: str, *args: object, **kwargs: object) -> Any:
         """Run a function as it is. It may not look at objects: what stands for them has no
         attributes, and their methods may do anything.
         """

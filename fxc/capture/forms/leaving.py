@@ -143,7 +143,7 @@ def array_of_list(
     return type(found)._later_read(made) if not current().region else wrap(made.read())
 
 
-def _is_of_records(dtype: Any) -> bool:
+def _is_of_records(dtype: object) -> bool:
     return dtype is not None and dtype_of(dtype).names is not None
 
 

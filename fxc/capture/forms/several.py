@@ -163,7 +163,7 @@ class Several(TakesUfuncs, Traced):
     def _class(self) -> type:
         raise refuse(SEVERAL_KINDS, "type() of one of several things")
 
-    def _is_instance(self, kinds: Any) -> Any:
+    def _is_instance(self, kinds: object) -> Any:
         return one_is(self.options, lambda x: is_instance(x, kinds))
 
     def _number(self) -> Any:

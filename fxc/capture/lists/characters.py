@@ -61,7 +61,7 @@ class CharOfArray(Char):
     def _operand(self) -> Operand:
         return filled((), self.bare).view("U1")._operand()  # type: ignore[no-any-return]
 
-    def codes_beside(self, other: Any) -> tuple[Any, Any]:
+    def codes_beside(self, other: object) -> tuple[Any, Any]:
         if type(other) is CharOfArray:
             return self.bare, other.bare
         is_known = type(other) is str and other != "\0"

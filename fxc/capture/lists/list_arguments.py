@@ -56,7 +56,7 @@ def array_of_list(args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
     return args[0].as_array(args[1] if len(args) == 2 else kwargs.get("dtype"))
 
 
-def joined_list(f: Any, args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
+def joined_list(f: object, args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
     """What ``np.stack(list)`` and its like give; None for other arguments."""
     join = _joins.get(f)
     if join is None or not args or not is_in_arrays(args[0]):

@@ -137,7 +137,7 @@ class ListParts(Buffer):
             raise self.unclear("sorted() by a key, of tuples, or of numbers of several kinds,")
         return self.of_columns(form, [array_in_order(wrap(arrays[0]), reverse)], most)
 
-    def _of_items(self, what: str, places: Any) -> Self:
+    def _of_items(self, what: str, places: object) -> Self:
         """A new list of the items at these places."""
         form, arrays, most = self._contents(what, of_arrays=True)
         found = self.of_columns(form, [wrap(array)[places] for array in arrays], most)

@@ -203,7 +203,7 @@ class PooledList(ChangedList, Pooled):
         """The place of an item, of which is checked that there is one."""
         return place_among(key, self.length())
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         return self.copy()[key] if isinstance(key, slice) else self.at(self.place_of(key))
 
     def _counted(self) -> Counted | Bounded:
@@ -228,7 +228,7 @@ class PooledList(ChangedList, Pooled):
 
     as_list = copy
 
-    def as_array(self, dtype: Any = None) -> Any:
+    def as_array(self, dtype: object = None) -> Any:
         if self.pool.form is None:
             return np.empty(0, dtype)
         form, arrays = self._columns()
@@ -319,7 +319,7 @@ class PooledList(ChangedList, Pooled):
         self.pool.heads.set_part(self.number, _BEGIN, begin)
         self.pool.heads.set_part(self.number, _ROOM, room)
 
-    def __setitem__(self, key: Any, x: object) -> None:
+    def __setitem__(self, key: object, x: object) -> None:
         x = kept(x)
         self.pool.check_ours("a change")
         if isinstance(key, slice):

@@ -225,7 +225,7 @@ class Char(UnknownText):
         """The array of rank 0 that NumPy makes of a text."""
         return filled((), self.code).view("U1")._operand()  # type: ignore[no-any-return]
 
-    def codes_beside(self, other: Any) -> tuple[Any, Any]:
+    def codes_beside(self, other: object) -> tuple[Any, Any]:
         """Ints that compare as two characters do."""
         return self.code, code_of(other)
 

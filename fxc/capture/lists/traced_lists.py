@@ -91,7 +91,7 @@ class TracedList(ListParts, ChangedList):
         """Whether no statement has begun since the list was made."""
         return self.is_made_in(self.session.region)
 
-    def __setitem__(self, key: Any, x: object) -> None:
+    def __setitem__(self, key: object, x: object) -> None:
         x, room = kept(x), self._room
         if isinstance(key, slice) and not self._is_changed_here(key, x):
             self.set_slice(key, x)
@@ -153,7 +153,7 @@ class TracedList(ListParts, ChangedList):
         self._known = other._known
         self._borrowed = self._borrowed and ()
 
-    def extend(self, more: Any) -> None:
+    def extend(self, more: object) -> None:
         if self._is_here and self.of is list and is_in_arrays(more):
             self._take_over(self.joined(self, more))
         else:
@@ -371,7 +371,7 @@ def list_to_grow() -> TracedList:
     return TracedList([], outermost=True)
 
 
-def is_in_arrays(x: Any) -> bool:
+def is_in_arrays(x: object) -> bool:
     """Whether this is a list whose items stand in arrays of its own."""
     return type(x) is TracedList and x.items is None
 

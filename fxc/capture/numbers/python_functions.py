@@ -42,7 +42,7 @@ def _whole(name: str) -> Callable[..., Any]:
     return call
 
 
-def _trunc(x: Any) -> Any:
+def _trunc(x: object) -> Any:
     if type(x) is TracedInt:
         return x
     return to_int(x) if hasattr(x.__class__, "__trunc__") else NotImplemented

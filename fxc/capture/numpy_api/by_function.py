@@ -79,7 +79,7 @@ def _dtypes_of(x: object) -> set[np.dtype | None]:
     return {None} if kinds is None else {kind.dtype for kind in kinds}
 
 
-def fromiter(iter: object, dtype: Any, count: Any = -1, *, like: object = None) -> Any:
+def fromiter(iter: object, dtype: Any, count: object = -1, *, like: object = None) -> Any:
     """As ``np.fromiter``, of numbers that are of the dtype or have a place there for sure."""
     door, items, to = current().door, settled(iter), np.dtype(dtype)
     if like is not None or to.kind not in "bifc":

@@ -76,7 +76,7 @@ def _argument(op: CustomOp, param: Param, x: Any) -> Any:
     return _one(op, param, x)
 
 
-def _one(op: CustomOp, param: Param, x: Any) -> Any:
+def _one(op: CustomOp, param: Param, x: object) -> Any:
     match param.kind:
         case "Array" | "float":
             return _operand(op, param, x)
@@ -97,7 +97,7 @@ def _one(op: CustomOp, param: Param, x: Any) -> Any:
     return x
 
 
-def _operand(op: CustomOp, param: Param, x: Any) -> Operand:
+def _operand(op: CustomOp, param: Param, x: object) -> Operand:
     if isinstance(x, Traced):
         x = x._settled()
     if not isinstance(x, Traced | np.ndarray | np.generic | bool | int | float | complex):

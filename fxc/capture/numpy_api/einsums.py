@@ -27,7 +27,7 @@ _LETTERS = string.ascii_uppercase + string.ascii_lowercase  # as NumPy counts nu
 
 def einsum(
     *operands: object,
-    out: Any = None,
+    out: object = None,
     optimize: object = False,
     dtype: object = None,
     order: str = "K",
@@ -105,7 +105,7 @@ def _of_lists(operands: Sequence[object]) -> tuple[str, list[object]]:
     return text, list(operands[: 2 * pairs : 2])
 
 
-def _term(labels: Any) -> str:
+def _term(labels: object) -> str:
     if not isinstance(labels, list | tuple):
         raise TypeError("subscripts of einsum are texts or lists of numbers")
     if not all(label is Ellipsis or type(label) is int for label in labels):

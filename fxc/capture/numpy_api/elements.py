@@ -61,7 +61,7 @@ def clip(
     return record("clip", value, low, high)
 
 
-def asarray_chkfinite(a: object, dtype: object = None, order: Any = None) -> Any:
+def asarray_chkfinite(a: object, dtype: object = None, order: object = None) -> Any:
     """As ``np.asarray_chkfinite``; where that raises, NumPy runs the call."""
     array = creation.asarray(a, dtype, order=order)
     if array.dtype.kind in "fc":

@@ -171,7 +171,7 @@ def _floats_shift() -> bool:
         return False
 
 
-def _python_int(x: Any) -> Any:
+def _python_int(x: object) -> Any:
     """A number as an int of Python's: its negative has a sign. NumPy takes floats, too."""
     if isinstance(x, float | np.floating) and not _floats_shift():
         return x

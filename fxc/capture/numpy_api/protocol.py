@@ -84,11 +84,11 @@ def _attempted(function: Any, args: Args, kwargs: Kwargs) -> Any:
         raise
 
 
-def is_listed(function: Any) -> bool:
+def is_listed(function: object) -> bool:
     return function in FUNCTIONS
 
 
-def is_code_of_numpys(function: Any) -> bool:
+def is_code_of_numpys(function: object) -> bool:
     """Whether a function of NumPy's that is not in the table is run by its own source."""
     return function in SOURCES or has_source(function)
 

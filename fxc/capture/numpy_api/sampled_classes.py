@@ -162,7 +162,7 @@ def _class_of_new(
     return Unclear.PART_OF_MADE if is_part else unclear
 
 
-def _class_like(sampled: Any) -> ArrayClass | None:
+def _class_like(sampled: object) -> ArrayClass | None:
     """The class of a new array that has the attributes of one of a subclass; None if it has not."""
     like = getattr(sampled, "like", None)
     if like is None or not isinstance(sampled, np.ndarray):

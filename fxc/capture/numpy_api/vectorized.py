@@ -97,7 +97,7 @@ def _dtypes_of_first(func: Each, arrays: Sequence[TracedArray]) -> list[np.dtype
     return [_type_of(x).dtype for x in (found if isinstance(found, tuple) else (found,))]
 
 
-def _results(found: Any, count: int) -> list[Any]:
+def _results(found: object, count: int) -> list[Any]:
     """What a call gives for each of so many arrays."""
     results = list(found) if count > 1 and type(found) is tuple else [found]
     if len(results) != count:

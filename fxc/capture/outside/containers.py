@@ -185,7 +185,7 @@ def is_iterator(kind: type) -> bool:
     return hasattr(kind, "__next__") and not is_other
 
 
-def class_seen(x: Any) -> Any:
+def class_seen(x: object) -> Any:
     """The class of something, stand-ins among them, as the program sees it."""
     if isinstance(x, Traced):
         return x._class()
@@ -288,7 +288,7 @@ class ExternalMapping(External):
         return self
 
 
-def copied(x: Any) -> Any:
+def copied(x: object) -> Any:
     """``x``, or a dict of the program's in place of what stands for one."""
     return x.copied() if isinstance(x, ExternalMapping) else x
 
@@ -342,7 +342,7 @@ def refuse_others(kind: type, what: str) -> None:
     """Refuse the other methods of a stand-in that its class has, and a message calls so."""
 
     def refusing(name: str) -> Callable[..., Any]:
-        def run(self: Any, *args: object) -> Any:
+        def run(self: object, *args: object) -> Any:
             raise refusal(ARGUMENT_KIND, f"{name} of {what}")
 
         return run

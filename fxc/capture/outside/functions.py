@@ -5,7 +5,6 @@ from __future__ import annotations
 import dis
 from inspect import CO_NESTED
 from types import CellType, FunctionType, NoneType
-from typing import Any
 
 from fxc.ir.made_functions import codes_in
 from fxc.ir.records import frozen
@@ -115,7 +114,7 @@ class Functions:
                     f"variables of functions are {'one' if is_one else 'two'}",
                 )
 
-    def holder(self, holder: Any, stem: str) -> str:
+    def holder(self, holder: object, stem: str) -> str:
         """What the guard program calls a namespace, or a cell, which it may have fetched."""
         known = self._fetched.get(id(holder))
         return self._guards.constant(holder, stem) if known is None else known.var

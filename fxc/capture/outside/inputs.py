@@ -268,7 +268,7 @@ class Inputs:
         self.session.classes[made._value] = class_of_memmap(source, is_mapped)
         return made
 
-    def _of_subclass(self, array: np.ndarray, known: Any, route: Route) -> Any:
+    def _of_subclass(self, array: np.ndarray, known: object, route: Route) -> Any:
         """The memory of an array of a subclass. See Note [Classes of arrays]."""
         source = route.source
         self._check_type(source, type(array))

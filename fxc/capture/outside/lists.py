@@ -324,7 +324,7 @@ class ExternalList(ExternalSequence, list[Any]):
         self._change("reverse")
         list.reverse(self)
 
-    def sort(self, *, key: Any = None, reverse: Any = False) -> None:
+    def sort(self, *, key: object = None, reverse: object = False) -> None:
         self[:] = self._held.door.call(sorted, self, key=key, reverse=reverse)
 
     def __add__(self, other: object, /) -> Any:

@@ -30,7 +30,7 @@ from ..values.limited import refuse_methods
 from ..values.operands import Traced, TracedValue, is_scalar, operand, record, settled
 
 
-def both_hold(one: Any, other: Any) -> Any:
+def both_hold(one: object, other: object) -> Any:
     """Whether two tests hold, of which some are not known."""
     if type(one) is not bool and type(other) is not bool:
         return to_bool(call_ufunc("logical_and", one, other))
@@ -38,7 +38,7 @@ def both_hold(one: Any, other: Any) -> Any:
     return rest if known else False
 
 
-def int_to_find(x: Any) -> Any:
+def int_to_find(x: object) -> Any:
     """An int, which may be none of Python's, that is looked for in a range; None for others."""
     if is_scalar(x) and operand(x).type.dtype.kind in "iub":
         return to_int(x)

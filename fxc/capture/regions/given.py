@@ -99,7 +99,7 @@ def _share(session: Session, items: Any, value: Value) -> None:
     items.share(other)
 
 
-def _borrow(session: Session, items: Any, value: Value) -> bool:
+def _borrow(session: Session, items: object, value: Value) -> bool:
     """Have a list hold a view, or an array from before the loop, if nobody has written to what it
     shows since the loops began that the list outlives; whether that is so. The list is not
     returned.
@@ -114,7 +114,7 @@ def _borrow(session: Session, items: Any, value: Value) -> bool:
     return True
 
 
-def _borrow_one_of(session: Session, items: Any, value: Value) -> bool:
+def _borrow_one_of(session: Session, items: object, value: Value) -> bool:
     """Likewise of what is one array or another: ``if f(y) < f(x): x = y``, ``path.append(x)``."""
     roots = session.aliases.roots(value)
     if value not in session.alternatives or VIEWS_BY_PYTHON in session.requests:

@@ -256,7 +256,7 @@ class Branch(Statement):
         if request not in self.session.requests:
             raise Respecialise(request, error=error)
 
-    def _expected(self, test: Any) -> Any:
+    def _expected(self, test: object) -> Any:
         """The test; a known one where one arm is expected."""
         for how, holds in zip(_EXPECTED, (True, False), strict=True):
             if type(test) is not bool and request_for(self.line, how) in self.door.session.requests:

@@ -170,7 +170,7 @@ def _read(x: object, items: Any) -> Any:
     return made
 
 
-def _demand_no_nan(x: Any) -> None:
+def _demand_no_nan(x: object) -> None:
     """Leave native code where ``x`` is nan: one object is in what holds it."""
     record("try_demand", flag_of(x == x))
 

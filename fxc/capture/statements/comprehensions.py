@@ -119,7 +119,7 @@ def as_driven(door: StatementDoor, made: Comprehension) -> Any:
     return taken_up(door, made.items, made.of_item, made.holds)
 
 
-def _gathered(door: StatementDoor, found: Any, made: Comprehension) -> Any:
+def _gathered(door: StatementDoor, found: object, made: Comprehension) -> Any:
     """The same as a list of counted length."""
     in_graph = type(found) in (Counted, Bounded) and not are_few(found)
     start = door.lists.made([], f"of comprehension {user_location()}", in_graph=in_graph)

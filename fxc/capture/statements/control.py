@@ -43,7 +43,7 @@ def cond(
 
 
 @as_program
-def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> Any:
+def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: object) -> Any:
     """``for i in range(lo, hi): init = body(i, init)``; gives the last ``init``.
 
     ``init`` is an array, a scalar or a container of them; ``body`` returns the same.
@@ -76,7 +76,7 @@ def while_loop(test: Callable[[Any], Any], body: Callable[[Any], Any], init: obj
 
 
 @as_program
-def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any) -> tuple[Any, Any]:
+def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: object, xs: object) -> tuple[Any, Any]:
     """``init, y = f(init, x)`` for each ``x`` along the first axis of ``xs``, an array or a
     container of them; gives the last ``init``, and each ``y`` in arrays with one more axis.
 

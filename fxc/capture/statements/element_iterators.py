@@ -60,7 +60,7 @@ def element_iterator(
     return door.call(ElementsInTurn, tuple(operands), sizes, frozenset(flags or ()), is_one)
 
 
-def _operand(x: Any, sizes: tuple[Any, ...], is_written: bool) -> Any:
+def _operand(x: object, sizes: tuple[Any, ...], is_written: bool) -> Any:
     """An operand of this shape: the array itself, or a view to read."""
     value = array_value(x)
     if not is_written:

@@ -33,7 +33,7 @@ class Iterations:
 NONE_TO_COPY = Iterations(None)
 
 
-def iterations_of(session: Session, label: str, iterable: Any, deep: bool) -> Iterations:
+def iterations_of(session: Session, label: str, iterable: object, deep: bool) -> Iterations:
     """What becomes of a loop. One that is ``deep``, around loops in loops, is not run by Python for
     its few iterations: the copies would multiply. Nor is one in a loop of the graph of which an
     iteration comes to much, if its items are counted, or can be looked up. If the program cannot be

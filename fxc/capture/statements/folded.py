@@ -23,7 +23,7 @@ CORRECTS = tuple(sys.version_info) >= (3, 12)
 # ------------------------------------------------------------------ sums, staged
 
 
-def total(items: Any, each: Any, test: Any, start: Any) -> Any:
+def total(items: Any, each: Any, test: Any, start: object) -> Any:
     result = start
     for item in items:
         if test is None or test(item):
@@ -31,7 +31,7 @@ def total(items: Any, each: Any, test: Any, start: Any) -> Any:
     return result
 
 
-def corrected_total(items: Any, each: Any, test: Any, start: Any) -> Any:
+def corrected_total(items: Any, each: Any, test: Any, start: object) -> Any:
     result, lost = start, 0.0
     for item in items:
         if test is None or test(item):
@@ -172,7 +172,7 @@ def best_of(
     return but_none(best)
 
 
-def product(items: Items, each: Each, test: Each | None, start: Any) -> Any:
+def product(items: Items, each: Each, test: Each | None, start: object) -> Any:
     """What ``math.prod`` does."""
     result = start
     for item in items:

@@ -153,7 +153,9 @@ def _is_start(x: object) -> bool:
     return array_of(x) is not None or is_scalar(x) or isinstance(x, int | float | np.number)
 
 
-def _of_each(door: StatementDoor, function: Any, made: Comprehension) -> Callable[[], Any] | None:
+def _of_each(
+    door: StatementDoor, function: object, made: Comprehension
+) -> Callable[[], Any] | None:
     """A loop for what a list, a deque, a set or a dict takes in as soon as it is there."""
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     key: Any = owner.__class__, name

@@ -245,7 +245,7 @@ class Numbers(Counted):
 
     _held = ("_numbers",)
 
-    def __init__(self, held: dict[str, Any], step: Any) -> None:
+    def __init__(self, held: dict[str, Any], step: object) -> None:
         super().__init__(_ENDLESS, self._refused, once=True)
         self._numbers, self._step = held, step
 

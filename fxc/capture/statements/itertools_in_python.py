@@ -11,7 +11,7 @@ from typing import Any
 
 
 def accumulate(
-    iterable: Iterable[Any], func: Callable[..., Any], *, initial: Any = None
+    iterable: Iterable[Any], func: Callable[..., Any], *, initial: object = None
 ) -> Iterator[Any]:
     """As ``itertools.accumulate``."""
     begun, so_far = initial is not None, initial
@@ -40,7 +40,7 @@ def counting(start: object) -> dict[str, object]:
     return {"next": start}
 
 
-def taken_from(held: dict[str, Any], step: Any) -> Any:
+def taken_from(held: dict[str, Any], step: object) -> Any:
     """As ``next`` of ``itertools.count``."""
     number = held["next"]
     held["next"] = number + step

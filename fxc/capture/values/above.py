@@ -64,6 +64,6 @@ def above() -> Above:
     return _served[0]
 
 
-def chosen_of(door: Any, test: object, x: object, y: object) -> Any:
+def chosen_of(door: object, test: object, x: object, y: object) -> Any:
     """``x if test else y``, of what there is already."""
     return above().chosen(door, test, lambda: x, lambda: y)

@@ -327,7 +327,7 @@ def plain_number(x: int | float) -> Any:
     return int(x) if isinstance(x, int) else float(x)
 
 
-def numpys_operand(x: Any) -> Operand:
+def numpys_operand(x: object) -> Operand:
     """The operand as NumPy takes it: a number of a derived class may be none of Python's there."""
     return operand(np.asarray(x)[()] if is_derived(x) and derived_decide() else x)
 

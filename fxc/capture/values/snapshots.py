@@ -85,7 +85,7 @@ def is_array(x: TracedValue) -> bool:
     return isinstance(x._object.type, ArrayType)
 
 
-def as_constants(result: Any) -> Any:
+def as_constants(result: object) -> Any:
     """A result with traced arrays in place of those that are known, one for each: laid out as these
     are, read-only where they are, and views of one array where they share memory.
     """
@@ -140,5 +140,5 @@ def _step(value: Value, step: ViewStep) -> Value:
     return _viewed(value, step.op, *step.args)
 
 
-def _viewed(value: Value, name: str, *args: Any) -> Value:
+def _viewed(value: Value, name: str, *args: object) -> Value:
     return current().value(name, value, *args)

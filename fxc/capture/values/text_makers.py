@@ -23,7 +23,7 @@ def maker_of(template: Any, hole: object) -> Callable[..., Any]:
 class _Source:
     """The source of parts of a template, one after the other."""
 
-    def __init__(self, kind: Any, hole: object) -> None:
+    def __init__(self, kind: object, hole: object) -> None:
         self._kind, self._hole = kind, hole
         self.numbers = 0
         self.constants: dict[str, object] = {}
