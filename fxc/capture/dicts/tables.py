@@ -235,7 +235,7 @@ def keyed(owner: Any) -> Any:
 
 
 class KeyedTable:
-    """A dict in ``owner[key]``."""
+    """A dict in ``owner[key]``, which is read."""
 
     __slots__ = ("_owner",)
 
@@ -268,12 +268,6 @@ class KeyedTable:
         if found is NotImplemented:
             current().door.dicts.ask(self._owner)
         return found
-
-    def __setitem__(self, key: object, value: object) -> None:
-        self._owner[key] = value
-
-    def __delitem__(self, key: object) -> None:
-        del self._owner[key]
 
 
 class ReadRow(Limited):
