@@ -75,7 +75,7 @@ LEFT = (
 def test_straight_line_code_imports_no_room_that_it_does_not_need(tmp_path: Path) -> None:
     found = imported("return a * b + 1", tmp_path)
     assert {room: inside(found, room) for room in LEFT} == {room: set() for room in LEFT}
-    assert len(inside(found, "fxc")) <= 325, "more than it was: what is needed by all programs?"
+    assert len(inside(found, "fxc")) <= 326, "more than it was: what is needed by all programs?"
 
 
 def test_a_call_of_what_is_kept_on_disk_imports_little(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ class Ragged:
 
 
 @frozen
-class Alike:
+class OneShape:
     """Items that are arrays of this dtype, and of one shape of so many axes, in C order."""
 
     dtype: np.dtype
@@ -194,7 +194,7 @@ class Alike:
         return (np.concatenate(items).reshape(len(items), *shape),)
 
 
-def form_of_items(items: Sequence[Any]) -> Numbers | Columns | Ragged | Alike | None:
+def form_of_items(items: Sequence[Any]) -> Numbers | Columns | Ragged | OneShape | None:
     """What the items of a list are, if ``arrays`` takes them."""
     kinds = set(map(type, items)) if len(items) > FEW_NUMBERS else set()
     if len(kinds) != 1:
@@ -203,7 +203,7 @@ def form_of_items(items: Sequence[Any]) -> Numbers | Columns | Ragged | Alike | 
     if kind is np.ndarray:
         first = items[0]
         has_elements = first.dtype.kind in "biufc" and first.size > 1
-        made = Alike(first.dtype, first.ndim) if has_elements else None
+        made = OneShape(first.dtype, first.ndim) if has_elements else None
         return made if made is not None and made.arrays(items)[0] is not None else None
     if kind is list:
         flat = list(chain.from_iterable(items))

@@ -9,7 +9,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import CHANGE_OUTSIDE
 
-from ..guards.facts import Alike, Columns, Numbers, Ragged, form_of_items
+from ..guards.facts import Columns, Numbers, OneShape, Ragged, form_of_items
 from ..session.refusing import How, Request, Respecialise, refuse
 from ..values.above import above
 from ..values.objects import MISSING
@@ -149,7 +149,7 @@ class ExternalList(ExternalSequence, list[Any]):
         """A new array of the items; None if that is left to Python."""
         if not self.is_of_numbers():
             return None
-        if type(self._form) in (Numbers, Alike):
+        if type(self._form) in (Numbers, OneShape):
             return self._inputs()[0].copy()
         return self.as_list().as_array()
 
@@ -166,14 +166,14 @@ class ExternalList(ExternalSequence, list[Any]):
                 part = outside.guards.fetch(f"{made.var}[{place}]", source.text)
                 beside = found[0] if 0 < place < form.alike else None
                 found.append(outside.array_of_list(items, part, held.name, beside))
-            if type(form) is Alike:
+            if type(form) is OneShape:
                 outside.stacked.append((held.real, source, self._to(How.BY_ITEMS)))
             self._numbers = found
         return self._numbers
 
     def is_of_numbers(self) -> bool:
         """Whether ``as_array`` gives an array."""
-        return type(self._known_form()) in (Numbers, Columns, Alike)
+        return type(self._known_form()) in (Numbers, Columns, OneShape)
 
     def _known_form(self) -> Any:
         """What the items are, if the guard program makes arrays of them."""
@@ -203,7 +203,7 @@ class ExternalList(ExternalSequence, list[Any]):
             return above().rows_of(str(self._to(How.BY_ITEMS)), *self._inputs())
         if type(form) is Columns:
             return above().tuples_of(self._inputs())
-        if type(form) is Alike:
+        if type(form) is OneShape:
             return above().arrays_of(self._inputs()[0])
         return above().list_of(self.as_array())
 

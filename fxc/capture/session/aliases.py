@@ -27,7 +27,7 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import overlaps_itself
 
 from .alternatives import may_be_same, options_of
-from .memory import Memory
+from .memory import ShownMemory
 from .recorder import Alternative, OpenRegion, Recorder
 from .refusing import (
     BEHIND_LOOPS,
@@ -50,7 +50,7 @@ _ONE_OR_TWO = (
 )
 
 
-class Aliases(Memory):
+class Aliases(ShownMemory):
     """Which arrays of a capture may be one, and what a write to one says of the others."""
 
     def __init__(self, session: Recorder) -> None:

@@ -13,7 +13,7 @@ from .alternatives import options_of
 from .recorder import Recorder
 
 
-class Memory:
+class ShownMemory:
     """Which arrays show the memory of others."""
 
     def __init__(self, session: Recorder) -> None:
