@@ -17,7 +17,7 @@ from .attempt import GivenCall, Terms, begun
 from .captured import Captured
 from .outside.overlaps import SizesNeeded
 from .services import SERVICES
-from .session.refusing import How, LeftToPython, Requests, Respecialise
+from .session.refusing import IN_ARRAYS, How, LeftToPython, Requests, Respecialise
 from .session.session import MOST_SECONDS, Budget, Session
 from .values.above import serve
 
@@ -70,6 +70,7 @@ class _Attempts:
         self.call = call
         self.terms = terms
         self._first: CaptureError | None = None  # which is what the user is told
+        self._with_lists: Requests | None = None  # in place of those when Python first ran a loop
 
     def change(self, requests: Requests = frozenset(), varying: Iterable[str] = ()) -> None:
         """Add these requests to the terms, and let these numbers vary."""
@@ -91,6 +92,7 @@ class _Attempts:
                 self._first = self._first or ended.error
                 _tell(self.call, ended)
                 self.change(ended.requests)
+                self._note_unrolled(ended.requests)
             case SizesNeeded():
                 self.terms = replace(self.terms, dynamic=False)
             case LeftToPython():
@@ -110,10 +112,24 @@ class _Attempts:
         first.is_of_whole |= error.is_of_whole
         _note_refusal(session, error)
         otherwise = (session.retries | session.door.lists.sized) - self.terms.requests
+        if not otherwise and self._with_lists:
+            self.terms, self._with_lists = (
+                replace(self.terms, requests=self._with_lists),
+                frozenset(),
+            )
+            return True
         if not otherwise:
             first.refusal = error.refusal
         self.change(otherwise)
         return bool(otherwise)
+
+    def _note_unrolled(self, asked: Requests) -> None:
+        """Note what is left to try where Python runs a loop: its indices are known there, and
+        lists that are read at known places need not be of the graph.
+        """
+        if self._with_lists is None and any(each.how is How.UNROLLED for each in asked):
+            left = frozenset(each for each in self.terms.requests if each.how not in IN_ARRAYS)
+            self._with_lists = left if left != self.terms.requests else frozenset()
 
     def refusal(self, is_cut_short: bool) -> CaptureError:
         """The refusal to raise, once: its traceback holds the frame that does, which holds this."""

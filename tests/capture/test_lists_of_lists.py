@@ -321,3 +321,45 @@ def test_rows_of_an_array() -> None:
     x = np.random.default_rng(3).integers(-3, 4, (20, 2))
     compiled = fxc.compile(a_list_of_pairs_that_changes, fullgraph=True)
     assert not difference(run(a_list_of_pairs_that_changes, (x,)), run(compiled, (x,)))
+
+
+FIFTH = np.array([16 / 135, 0, 6656 / 12825, 28561 / 56430, -9 / 50, 2 / 55])
+FOURTH = np.array([25 / 216, 0, 1408 / 2565, 2197 / 4104, -1 / 5, 0])
+
+
+def embedded(f, y, end):
+    """The method of Fehlberg, with one list of coefficients for each stage."""
+    tableau = [
+        *([], [1 / 4], [3 / 32, 9 / 32], [1932 / 2197, -7200 / 2197, 7296 / 2197]),
+        *(
+            [439 / 216, -8, 3680 / 513, -845 / 4104],
+            [-8 / 27, 2, -3544 / 2565, 1859 / 4104, -11 / 40],
+        ),
+    ]
+    t, h, ts, ys = 0.0, 0.1, [0.0], [y]
+    while t < end:
+        h = min(h, end - t)
+        stages = []
+        for i in range(6):
+            terms = (a * k for a, k in zip(tableau[i], stages))  # noqa: B905
+            stages.append(f(y + h * sum(terms, np.zeros_like(y))))
+        k = np.array(stages)
+        other = y + h * (FIFTH @ k)
+        error = np.max(np.abs(h * ((FIFTH - FOURTH) @ k)) / (1e-8 + 1e-6 * np.abs(other)))
+        if error <= 1:
+            t += h
+            y = other
+            ts.append(t)
+            ys.append(y)
+        h *= min(5.0, max(0.2, 0.9 * (1 / error) ** 0.2)) if error > 0 else 5.0
+    return np.array(ts), np.array(ys)
+
+
+def test_lists_at_places_that_an_unrolled_loop_knows() -> None:
+    def f(y: np.ndarray) -> np.ndarray:
+        return np.array([y[1], -y[0]])
+
+    compiled = fxc.compile(embedded, fullgraph=True)
+    for end in (1.0, 2.0):
+        args = f, np.array([1.0, 0.5]), end
+        assert difference(run(embedded, args), run(compiled, args)) == ""

@@ -19,6 +19,8 @@ from .locations import line_text, user_columns, user_location
 # Where an attempt to capture a call fails, the next one is made with what was asked for before and
 # with these requests, the first that are new; without any the call is refused, for the first reason
 # that there was. None is taken back: another one (``BY_PYTHON`` and its like) says that it failed.
+# But where nothing helps, and Python runs a loop, there is one more start: with the requests from
+# before the first loop was unrolled, without those to have lists in the graph (``IN_ARRAYS``).
 # 1. Places to carry, and lists that branches and loops lengthen, to be of the graph, whatever has
 #    gone wrong: it may follow from these. An attempt that has found one goes on as if it had been
 #    asked for, up to the end of the statement, to find the others. Where the same was asked for of
@@ -73,6 +75,9 @@ class How(Enum):
     BY_SIZES = "by counted sizes"  # checks say of which sizes they are
     HOLED = "with holes"  # items of a dict or a set are taken out
     OF_TEXTS = "with texts as keys"  # keys of a dict that are characters are texts
+
+
+IN_ARRAYS = frozenset({How.IN_GRAPH, How.IN_POOL, How.ONE_POOL, How.AS_ROWS})
 
 
 @frozen
