@@ -200,6 +200,22 @@ def test_a_condition_on_durations_is_no_range_of_ints():
     assert_same(program, "M8[D]")
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda n: np.arange("2000-01", "2000-12", 2, dtype="M8[M]"),
+        lambda n: np.arange("2000-01-05", 20, dtype="M8[W]"),
+        lambda n: np.arange(n, dtype="m8[D]"),
+        lambda n: np.arange(np.datetime64("2000-01-01"), np.datetime64("2000-03-01"), 3 * DAY),
+    ],
+)
+def test_ranges_of_dates(program):
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (7, 8, 9):
+        assert not difference(watch(program, (n,)), watch(compiled, (n,)), 0.0)
+    assert compiled.cache_info().eager_calls == 0
+
+
 def beside_ints(t, d, k):
     later = d + 1
     t[:2] -= k

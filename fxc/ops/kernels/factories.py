@@ -47,7 +47,7 @@ def _arange(start: object, step: Any, length: int, dtype: np.dtype) -> np.ndarra
     if length > 0:
         result[0] = start
     if length > 1:
-        result[1] = start + step
+        result[1] = (result[0] if dtype.kind in "mM" else start) + step
     if length > 2:
         work = np.result_type(dtype, np.float32) if dtype == np.float16 else dtype
         first, second = result[:2].astype(work)
@@ -57,6 +57,8 @@ def _arange(start: object, step: Any, length: int, dtype: np.dtype) -> np.ndarra
 
 
 def _filled(first: Any, delta: Any, places: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    if dtype.kind in "mM":
+        return first + places * delta  # type: ignore[no-any-return]
     if dtype.kind != "c":
         return first + places.astype(dtype) * delta  # type: ignore[no-any-return]
     result = np.empty(places.shape, dtype)
