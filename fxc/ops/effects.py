@@ -30,6 +30,8 @@ from fxc.ir.handles import handle, object_at
 # are kept as they are at first, and brought back: by the native function that is all of a call, see
 # Note [Native draws], else by what runs it, fxc/runtime/generators.py.
 
+NUMBERS = "?biufc"  # the kinds of dtypes whose elements an operand of a draw may have
+
 
 def draw(
     state: np.ndarray,

@@ -104,6 +104,35 @@ def test_every_method_of_pythons_generators(name: str) -> None:
         check(draw, seeded(*given, kind=random.Random), times=3, lasting=True)
 
 
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
+@pytest.mark.parametrize("dtype", ["U3", "S2", "M8[D]", "i4,f8"])
+def test_draws_of_elements_that_are_no_numbers(kind: Any, dtype: str) -> None:
+    items = (
+        np.array([(k, k) for k in range(9)], dtype) if "," in dtype else np.arange(9).astype(dtype)
+    )
+
+    def draw(g: Any, x: Any) -> Any:
+        g.shuffle(x[::2])
+        found = g.choice(x, 4), g.choice(x, (2, 2)), g.choice(x, 3, replace=False)
+        return *found, g.choice(x, 2, p=np.full(9, 1 / 9)), g.permutation(x), g.random(), x
+
+    check(draw, seeded(items, kind=kind), times=3, lasting=True)
+
+
+def test_a_loop_that_draws_texts() -> None:
+    def game(g: Any, n: Any) -> Any:
+        wins = 0
+        for _ in range(n):
+            car, first = g.integers(3), g.integers(3)
+            if g.choice(["stay", "switch"]) == "switch":
+                wins += car != first
+            else:
+                wins += car == first
+        return wins, g.choice(["red", "blue"], p=[0.25, 0.75])
+
+    check(game, seeded(40), times=3, lasting=True)
+
+
 def test_options() -> None:
     def draw(g: Any, x: Any, n: Any) -> Any:
         return (

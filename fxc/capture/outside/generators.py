@@ -19,7 +19,7 @@ from fxc.ir.handles import HANDLE, handle_of
 from fxc.ir.later import import_later
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
-from fxc.ops.effects import fresh_source
+from fxc.ops.effects import NUMBERS, fresh_source
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import broadcast_shapes
 
@@ -183,8 +183,12 @@ def drawn(
     signature = _signature(generator, name)
     settle_all((*args, *kwargs.values()))
     given = dict(signature.bind(*args, **kwargs).arguments)
-    size = given.pop("size", None)
+    size = given.get("size")
     sizes = None if size is None else dims_of(settled(size))
+    items = None if sizes == () else _of_no_numbers(name, given)
+    if items is not None:
+        return items[1][drawn(generator, name, (), {**given, items[0]: items[1].shape[0]})]
+    given.pop("size", None)
     out = given.pop("out", None)
     parts: list[str] = []
     xs: dict[str, Any] = {}
@@ -207,6 +211,17 @@ def drawn(
     if out is not None:
         return _into(generator, name, parts, tuple(xs.values()), out, sizes)
     return generator._drawn(f"g.{name}({', '.join(parts)})", tuple(xs.values()), sizes, shape)
+
+
+def _of_no_numbers(name: str, given: Mapping[str, object]) -> tuple[str, Any] | None:
+    """The argument that a draw takes texts or dates from, or permutes: it draws their places."""
+    parameter = _OF_ELEMENTS.get(name)
+    if parameter is None or parameter not in given:
+        return None
+    items = _operand(given[parameter])
+    kind = type_of(items)
+    is_one = isinstance(kind, ArrayType) and kind.rank == 1 and kind.dtype.kind not in NUMBERS
+    return (parameter, wrap(items)) if is_one else None
 
 
 def _into(
@@ -304,6 +319,8 @@ def _rows(counted: str, items: str) -> Callable[..., Shape]:
     return shape
 
 
+_OF_ELEMENTS = {"choice": "a", "permutation": "x"}
+
 _BY_SHAPE: dict[str, Callable[..., Shape]] = {
     "permutation": _permuted,
     "permuted": _permuted,
@@ -329,6 +346,9 @@ def _shuffle(self: TracedGenerator, x: object, axis: object = 0) -> None:
     if not isinstance(x, Traced) or not isinstance(type_of(operand(x)), ArrayType):
         raise refuse(RANDOM, "a random shuffle of anything but an array")
     value = operand(x)
+    if _of_no_numbers("permutation", {"x": x}) is not None:
+        x[...] = drawn(self, "permutation", (x,), {})  # type: ignore[index]
+        return
     check_without_gaps(value)
     more = "" if axis == 0 else f", {known_int(axis, 'an axis')}"
     x[...] = self._drawn(f"shuffled(g, x0{more})", (value,), None, _dims(value))  # type: ignore[index]

@@ -16,7 +16,7 @@ from fxc.ir.handles import HANDLE
 from fxc.ir.size_functions import hint
 from fxc.ir.types import ArrayType, ScalarType, Type
 
-from ..effects import caller, fresh_source
+from ..effects import NUMBERS, caller, fresh_source
 from .layout import fresh_strides
 from .probing import Operand, kind_of_result, quietly, type_of
 from .shapes import Shape
@@ -31,7 +31,7 @@ def draw(
     source: str,
 ) -> tuple[Type, Type]:
     """The handle, and what a draw gives: asked of a generator of the same kind."""
-    if any(type_of(x).dtype.kind not in "?biufc" for x in xs):
+    if any(type_of(x).dtype.kind not in NUMBERS for x in xs):
         raise uncapturable(RANDOM, "a draw for operands that are no numbers cannot be captured")
     sizes = None if size is None else tuple(hint(dim) for dim in size)
     found = _asked(call, source, tuple(map(_key, xs)), sizes)
