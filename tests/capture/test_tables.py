@@ -287,3 +287,35 @@ def test_rows_that_are_written_are_pythons() -> None:
 
     compiled, x = fxc.compile(program, fullgraph=True), np.linspace(0, 1, 4)
     assert difference(run(program, (x, 4)), run(compiled, (x, 4))) == ""
+
+
+LOGS = [0, 0, 1, 4, 2, 7, 5, 3]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x, n, own: LOGS[(LOGS[n] + LOGS[n + 1]) % 7],
+        lambda x, n, own: (own[n] * x, own[-n]),
+        lambda x, n, own: STEPS[n][0] + x[STEPS[n - 1][1]],
+        lambda x, n, own: x * [1, 2.5, 3, 4, 5][n],
+    ],
+)
+def test_a_place_that_changes_is_compiled_for_all(program: Callable[..., Any]) -> None:
+    """It was a constant, and each value of it was compiled anew."""
+    compiled, x = fxc.compile(program, fullgraph=True), np.arange(3.0)
+    for n in (1, 2, 3, 2, 3, 1):
+        args = x, n, [4, 3, 2, 1, 0]
+        assert difference(run(program, args), run(compiled, args)) == "", n
+    assert compiled.cache_info().variants == 2
+
+
+def test_a_place_that_changes_among_other_things_stays_a_constant() -> None:
+    def program(x, n, arrays):
+        arrays[n][0] = n
+        return arrays[n] + x
+
+    compiled, x = fxc.compile(program, fullgraph=True), np.arange(3.0)
+    for n in (1, 2, 3, 2, 0):
+        one, other = ([np.zeros(3), np.ones(3), x + 2, x - 1] for _ in range(2))
+        assert difference(run(program, (x, n, one)), run(compiled, (x, n, other))) == "", n

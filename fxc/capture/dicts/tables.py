@@ -25,8 +25,8 @@ from ..lists.records import record_at
 from ..lists.traced_lists import TracedList
 from ..numbers.python_numbers import to_int
 from ..numbers.traced_int import int_dim, scalar_of_int
-from ..numbers.varying import place_in_bounds
-from ..outside.containers import External, is_plain
+from ..numbers.varying import place_in_bounds, was_another
+from ..outside.containers import External, is_plain, known_items
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..session.alternatives import one_of
@@ -61,7 +61,8 @@ array_of_items = import_later("fxc.capture.arrays.sequences", "array_of")
 # it is read, as the items are then; hoisting takes it out of loops. Of other objects it is one of
 # these, which can be read, and called (``OneOfItems``). A dict is a table, too: the place of a key
 # that is not known is found by comparing it with the keys. Lists that a loop of the graph changes
-# are no tables: see Note [Lists of counted length].
+# are no tables: see Note [Lists of counted length]. A place that is an int argument or a size is a
+# constant at first; among numbers one is not known from the call on in which it is another one.
 
 _MOST_ARRAYS = 16
 _MOST_EXCHANGED = 4  # more are in order sooner by ``np.argsort``
@@ -78,7 +79,9 @@ class Table:
     def __getitem__(self, key: Any) -> Any:
         key = key._plain() if is_open_number(key) else key
         if not (is_unknown_number(key) and key._is_open()):
-            return self._owner[key]
+            if not (was_another(int_dim(key)) and _are_numbers(known_items(self._owner))):
+                return self._owner[key]
+            key = scalar_of_int(key)
         key = to_int(key) if graph_type(key) == PY_BOOL else key
         if isinstance(self._owner, External):
             if (

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 # For programs that are made, and for those that do not hold. See Note [Rooms with one door].
 expression_of = import_later("fxc.capture.guards.words", "expression_of")
 difference = import_later("fxc.capture.guards.words", "difference")
+label_of_place = import_later("fxc.capture.guards.words", "label_of_place")
 Fact = import_later("fxc.capture.guards.changes", "Fact")
 changed_labels = import_later("fxc.capture.guards.changes", "changed_labels")
 other_values = import_later("fxc.capture.guards.changes", "other_values")
@@ -359,7 +360,7 @@ class GuardProgram:
 def relation_check(guard: Guard, variables: Mapping[str, str]) -> Check:
     """The check of a relation between symbols, whose values are these variables."""
     left, right = expression_of(guard.left, variables), expression_of(guard.right, variables)
-    return Check(f"{left} {guard.relation} {right}", str(guard), "", "")
+    return Check(f"{left} {guard.relation} {right}", str(guard), label_of_place(guard))
 
 
 def is_serving(x: object) -> bool:

@@ -6,14 +6,17 @@ import keyword
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fxc.ir.errors import a_kind
 from fxc.ir.objects import is_writeable
-from fxc.ir.symbols import Dim, Symbol
+from fxc.ir.symbols import Dim, Symbol, symbols_of
 from fxc.ir.types import ArrayType, array_type, is_known
+
+if TYPE_CHECKING:
+    from fxc.ir.size_guards import Guard
 
 
 def expression_of(dim: Dim, variables: Mapping[str, str]) -> str:
@@ -40,6 +43,19 @@ def _factor(atom: Any, variables: Mapping[str, str]) -> str:
             return f"({left} % {right})"
         case name:
             return f"{name}({left}, {right})"
+
+
+def label_of_place(guard: Guard) -> str:
+    """The label of an int that is one number by this relation, as the place of an item is; '' for
+    other relations. See Note [Numbers from outside].
+    """
+    names = [*symbols_of(guard.left), *symbols_of(guard.right)]
+    return as_place(names[0]) if guard.relation == "==" and len(names) == 1 else ""
+
+
+def as_place(symbol: str) -> str:
+    """The label of a symbol where its value is a place."""
+    return f"{symbol} as a place"
 
 
 def attribute_of(owner: str, name: str) -> str:

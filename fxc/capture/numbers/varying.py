@@ -10,6 +10,7 @@ from fxc.ir.size_functions import apply_function, hint, substitute
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, Symbol, SymExpr, SymFunc, symbol, symbols_of
 
+from ..guards.words import as_place
 from ..session.session import Session, current
 
 
@@ -25,6 +26,12 @@ def place_in_bounds(session: Session, index: Dim, size: Dim) -> Dim | None:
         if guard(least, ">=", 0) and guard(most, "<", 0):
             return found
     return None
+
+
+def was_another(place: Dim | None) -> bool:
+    """Whether an int was another one, as a place that had to be known, in a call before."""
+    varying = current().door.outside.varying
+    return any(as_place(name) in varying for name in symbols_of(place or 0))
 
 
 def in_bounds_from_either_end(session: Session, index: Dim, size: Dim) -> bool:

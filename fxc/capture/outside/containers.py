@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any, NoReturn
 
@@ -190,6 +190,13 @@ def class_seen(x: object) -> Any:
     if isinstance(x, Traced):
         return x._class()
     return x.kind if isinstance(x, External) else class_of(x)
+
+
+def known_items(x: Any) -> Sequence[Any]:
+    """The items of a list or tuple, those of one from outside as they are there."""
+    if isinstance(x, External):
+        x = x._held.real
+    return x if type(x) in (list, tuple) else ()
 
 
 def clear(self: Any) -> None:
