@@ -99,9 +99,8 @@ def _nest(program: Program, known: Counters, loop: For, carried: dict[str, Load]
             return None
         plain = _without_dead(_with_total(plain, total), start)
         totals.append(total)
-    given = set(starts.values())
-    rest = [stmt for stmt in plain if not isinstance(stmt, Accumulate)]
-    if choices.failing or any(not given.isdisjoint(atoms_read(stmt)) for stmt in rest):
+    read = {atom for stmt in plain for atom in _read_besides_start(stmt)}
+    if choices.failing or not read.isdisjoint(starts.values()):
         return None
     nest = as_loop(known, loop, plain)
     if nest is None or is_short(program, nest) or why_dependent(program, _with_copies(nest)):
@@ -117,6 +116,11 @@ def _nest(program: Program, known: Counters, loop: For, carried: dict[str, Load]
     return (*before, nest, *after)
 
 
+def _read_besides_start(stmt: Stmt) -> Sequence[Atom]:
+    """What a statement reads, but what its own total starts from."""
+    return (stmt.value,) if isinstance(stmt, Accumulate) else atoms_read(stmt)
+
+
 def _total(made: dict[str, Compute], name: str, start: str) -> Accumulate | None:
     """The better of what there was at the ``start`` and of another number."""
     stmt = made.get(name)
@@ -124,7 +128,7 @@ def _total(made: dict[str, Compute], name: str, start: str) -> Accumulate | None
         return None
     other, greater = None, False
     if stem(stmt.op) in _EXTREMES and set(stmt.arg_dtypes) == {stmt.dtype}:
-        is_exact = stmt.dtype.kind != "f" or stmt.op in _EXTREMES or stmt.args[0] == start
+        is_exact = stmt.dtype.kind != "f" or stmt.args[0] == start  # 0.0 and -0.0 are equal
         other = _other(stmt.args, start) if is_exact else None
         greater = stem(stmt.op) == "maximum"
     elif stmt.op == "where" and isinstance(stmt.args[0], str):

@@ -53,6 +53,26 @@ def turned(x: Any) -> Any:
     return out
 
 
+def one_behind(x: Any) -> Any:
+    """``behind`` reads what the iteration before has left of ``best``."""
+    best, behind, out = x[0], x[0], np.empty((2, len(x)), x.dtype)
+    for i in range(len(x)):
+        behind = np.maximum(behind, best)
+        best = np.maximum(best, x[i])
+        out[0, i], out[1, i] = behind, best
+    return out, behind
+
+
+def zeros(x: Any) -> Any:
+    """Of 0.0 and -0.0 np.maximum takes the second one."""
+    early, late, out = x[0] * 0, x[0] * 0, np.empty((2, len(x)), x.dtype)
+    for i in range(len(x)):
+        early = np.maximum(x[i] * 0, early)
+        late = np.maximum(late, x[i] * 0)
+        out[0, i], out[1, i] = early, late
+    return out
+
+
 def in_rows(x: Any) -> Any:
     out = np.empty((5, len(x) // 5), x.dtype)
     for i in range(5):
@@ -80,7 +100,9 @@ def made(n: int, dtype: str) -> Any:
 
 
 @pytest.mark.bits
-@pytest.mark.parametrize("program", [highest, bands, by_ufunc, turned, in_rows, in_place])
+@pytest.mark.parametrize(
+    "program", [highest, bands, by_ufunc, turned, one_behind, zeros, in_rows, in_place]
+)
 def test_the_best_so_far(program: Any) -> None:
     for dtype in ("i8", "f8", "f4", "i2"):
         compiled = fxc.compile(program, fullgraph=True)
