@@ -179,6 +179,17 @@ def test_questions_about_memory():
     compare(lambda: World(looked_at, [(a, b), (a, a), (a[1:], b), (a[2:], a), (a[::2], a[1::2])]))
 
 
+def identities_as_keys(x, y):
+    found = {id(x): 1}
+    found[id(y)] = 2
+    return found[id(x)], len({id(x), id(y)})
+
+
+def test_identities_that_are_keys():
+    a, b = x8(), x8()
+    compare(lambda: World(identities_as_keys, [(a, b), (a, a), (b, a)]))
+
+
 def is_true(x):
     both, last = bool(x[0] > 0 and x[1] > 2), False
     for v in x:
