@@ -98,6 +98,68 @@ def counts(a, n):
     return a, failed
 
 
+class Told:
+    def __init__(self):
+        self.text = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        self.text = str(error)
+        return True
+
+
+def told_of_sizes(fails, x):
+    texts = []
+    try:
+        fails(x)
+    except (ValueError, IndexError, TypeError) as error:
+        texts.append(f"{error}")
+    with Told() as told:
+        fails(x)
+    try:
+        try:
+            fails(x)
+        except (ValueError, IndexError, TypeError):
+            raise KeyError("another") from None
+    except KeyError as error:
+        texts.append(str(error.__context__))
+    return texts, told.text
+
+
+@pytest.mark.parametrize(
+    "fails",
+    [
+        *(lambda x: x[20], lambda x: x + np.zeros(20), lambda x: x @ np.zeros((20, 2))),
+        *(lambda x: x.reshape(7, 3), lambda x: stored(x, slice(None), np.zeros(20))),
+    ],
+)
+def test_the_text_tells_the_sizes_of_each_call(fails):
+    compiled = fxc.compile(told_of_sizes, fullgraph=True)
+    for n in (4, 5, 3, 6, 5):
+        assert compiled(fails, np.ones(n)) == told_of_sizes(fails, np.ones(n))
+
+
+def test_where_nobody_looks_at_the_text_one_capture_serves_all_sizes():
+    def program(x):
+        try:
+            return x.sum(axis=1)
+        except ValueError as error:
+            text = str(error)
+        try:
+            return x[20], text
+        except IndexError:
+            return x * 2, text
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (4, 5, 3, 6, 7):
+        found, expected = compiled(np.ones(n)), program(np.ones(n))
+        np.testing.assert_array_equal(found[0], expected[0])
+        assert found[1] == expected[1]
+    assert compiled.cache_info().variants == 2
+
+
 def test_what_fails_at_run_time_is_replayed():
     a, b = np.eye(3), np.zeros((3, 3))
     compiled = fxc.compile(by_pinv, fullgraph=True)

@@ -29,6 +29,7 @@ from .reads import name_of
 
 # See Note [Rooms with one door].
 is_confirmed = import_later("fxc.capture.door.failures", "is_confirmed")
+rely_on_text = import_later("fxc.capture.door.failures", "rely_on_text")
 
 _NUMPYS = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
 # In these, the program's own Python operations are carried out as they are.
@@ -66,11 +67,20 @@ class Catching(Attributes):
     def _depth(self) -> int:
         return len(self.session.regions) + len(self.session.statements)
 
-    def caught(self, around: int) -> None:
-        """At the start of a handler."""
+    def caught(self, around: int, named: bool = False) -> None:
+        """At the start of a handler; the text of a ``named`` exception may be looked at."""
         error = sys.exception()
         if error is not None:
             self.check_caught(error, around)
+            if named:
+                self.show_error(error)
+
+    def show_error(self, error: Any) -> None:
+        """Have an exception that the program may look at, and those before it, tell the truth."""
+        while error is not None:
+            if not self._is_programs(error) and is_confirmed(error):
+                rely_on_text(error)
+            error = error.__context__
 
     def discarded(self, value: object) -> None:
         """``value`` as a statement: NumPy may warn of how it was computed, or raise."""
@@ -104,14 +114,17 @@ class Catching(Attributes):
                 "as a whole, and in which it is raised,",
                 "handle it inside",
             )
-        own = any(error is each for each in self.raised)
-        if own or is_from_program(error) or is_confirmed(error):
+        if self._is_programs(error) or is_confirmed(error):
             return
         raise refuse(
             EXCEPTION,
             f"a handler for a {type(error).__name__} of an operation that is being captured",
             "check before the operation",
         )
+
+    def _is_programs(self, error: BaseException) -> bool:
+        """Whether the program has raised it, or an operation on plain values."""
+        return any(error is each for each in self.raised) or is_from_program(error)
 
     def importing(self, module: str) -> None:
         """``import module``: it must have been imported before."""
@@ -143,6 +156,8 @@ class Manager:
     def __exit__(self, kind: object, error: object, traceback: object) -> bool:
         if error is not None and (self._door.session.error or not isinstance(error, Exception)):
             return False
+        if error is not None:
+            self._door.show_error(error)
         leave = self._door.attr(self._manager, "__exit__")
         handled = self._door.call(leave, kind, error, traceback)
         if error is None or not handled:

@@ -15,8 +15,9 @@ import numpy as np
 
 from fxc.ir.errors import InternalError
 from fxc.ir.later import import_later
-from fxc.ir.size_functions import hint
-from fxc.ir.symbols import Dim
+from fxc.ir.size_functions import evaluate, hint
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim, SymExpr
 from fxc.ir.types import ArrayType, ScalarType, c_strides
 
 from ..arrays.creation import CREATION
@@ -33,10 +34,14 @@ from ..values.operands import Traced, TracedValue
 # exception, and before a handler runs NumPy itself carries it out on arrays of the same types, of
 # zeros. Only where NumPy raises an exception of the same class does the handler run, and with
 # NumPy's text. What decides is types and sizes, which are guarded; what depends on elements is
-# found at run time, and the call is then replayed.
+# found at run time, and the call is then replayed. The text may also tell sizes that decided
+# nothing: if the program has a name for the exception, and other sizes give another text, these
+# are constants of the capture.
 
 # See Note [Rooms with one door].
 is_listed = import_later("fxc.capture.numpy_api.protocol", "is_listed")
+
+_Sizes = Callable[[Dim], int]
 
 
 def is_confirmed(error: Exception) -> bool:
@@ -58,9 +63,28 @@ class _UnknownError(Exception):
     """There is nothing that NumPy could be given in place of a value."""
 
 
-def _raised(function: Callable[..., object], args: Args, kwargs: Kwargs) -> Exception | None:
+def rely_on_text(error: Exception) -> None:
+    """Guard the sizes that the text of such an exception may tell."""
+    function, args, kwargs = noted(error)
+    dims: dict[SymExpr, int] = {}
+
+    def larger(dim: Dim) -> int:
+        if isinstance(dim, int):
+            return dim
+        dims[dim] = hint(dim)
+        return evaluate(dim, {name: (each.hint or 0) + 1 for name, each in dim.symbols.items()})
+
+    found = error if function is None else _raised(function, args, kwargs, larger)
+    if repr(found) != repr(error):
+        for dim, value in dims.items():
+            guard(dim, "==", value)
+
+
+def _raised(
+    function: Callable[..., object], args: Args, kwargs: Kwargs, size: _Sizes = hint
+) -> Exception | None:
     try:
-        args, kwargs = _real(args), _real(kwargs)
+        args, kwargs = _real(args, size), _real(kwargs, size)
     except _UnknownError:
         return None
     if isinstance(function, MethodType):  # of a traced value
@@ -94,36 +118,36 @@ _PLAIN = frozenset({len, int, float, complex, bool, min, max, list, tuple, range
 _OPERATORS = frozenset({operator.setitem, operator.getitem})
 
 
-def _real(x: Any) -> Any:
+def _real(x: Any, size: _Sizes) -> Any:
     """What NumPy is given in place of what the program holds."""
     if isinstance(x, TracedInt):
-        return _size(x._dim)
+        return _size(x._dim, size)
     if isinstance(x, TracedValue):
         kind = x._operand().type
-        return kind.one if isinstance(kind, ScalarType) else _array(kind)
+        return kind.one if isinstance(kind, ScalarType) else _array(kind, size)
     if isinstance(x, Traced | External):
         raise _UnknownError
     if type(x) in (list, tuple):
-        return type(x)(map(_real, x))
+        return type(x)(_real(each, size) for each in x)
     if type(x) is dict:
-        return {name: _real(value) for name, value in x.items()}
+        return {name: _real(value, size) for name, value in x.items()}
     if type(x) is slice:
-        return slice(*map(_real, (x.start, x.stop, x.step)))
+        return slice(*_real((x.start, x.stop, x.step), size))
     if type(x) in PLAIN or isinstance(x, np.generic | np.dtype | np.ndarray | type):
         return x
     raise _UnknownError
 
 
-def _size(dim: Dim) -> int:
+def _size(dim: Dim, size: _Sizes) -> int:
     try:
-        return hint(dim)
+        return size(dim)
     except InternalError:  # a size that is counted at run time
         raise _UnknownError from None
 
 
-def _array(kind: ArrayType) -> np.ndarray:
-    shape = tuple(map(_size, kind.shape))
-    if tuple(map(_size, kind.strides)) == c_strides(shape, kind.dtype.itemsize):
+def _array(kind: ArrayType, size: _Sizes) -> np.ndarray:
+    shape = tuple(_size(dim, size) for dim in kind.shape)
+    if tuple(_size(dim, size) for dim in kind.strides) == c_strides(shape, kind.dtype.itemsize):
         made = np.zeros(shape, kind.dtype)
     else:
         made = np.lib.stride_tricks.as_strided(np.zeros(1, kind.dtype), shape, (0,) * len(shape))

@@ -301,12 +301,12 @@ class Rewriter(Comprehensions):
         self.generic_visit(node)
         around = self._fresh("try")
         for handler in node.handlers:
-            handler.body.insert(0, self._statement("caught", handler, name_of(around)))
+            named = ast.Constant(handler.name is not None)
+            handler.body.insert(0, self._statement("caught", handler, name_of(around), named))
             if handler.name is not None and self._place_of(handler.name) != "local":
                 raise self._refuse(handler, f"'as {handler.name}', a variable from outside,")
         if any(isinstance(each, _LEAVING) for part in node.finalbody for each in walk(part)):
-            caught = self._statement("caught", node.finalbody[0], name_of(around))
-            node.finalbody.insert(0, caught)
+            node.finalbody.insert(0, self._statement("caught", node.finalbody[0], name_of(around)))
         target = at(node, name_of(around, ast.Store()))
         return [at(node, ast.Assign([target], self._door("trying", node))), node]
 
