@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from fxc.capture.guards.program import GuardProgram, Step
 from fxc.ir.later import import_later
+from fxc.ir.records import computed_once
 
 if TYPE_CHECKING:
     from fxc.capture.captured import Captured
@@ -98,8 +98,8 @@ class RestoredGuards(GuardProgram):
         self.constants, self.codes = constants, codes
         self.inputs, self.objects, self.symbols = names
 
-    @cached_property
-    def steps(self) -> tuple[Step, ...]:  # type: ignore[override]
+    @computed_once
+    def steps(self) -> tuple[Step, ...]:
         """The steps, when somebody asks why they do not hold."""
         return tuple(self._late())
 

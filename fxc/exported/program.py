@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,6 +13,7 @@ from fxc.capture.guards.facts import apart, overlaps_itself
 from fxc.ir.error_kinds import PROGRAM_ARGUMENT
 from fxc.ir.errors import Interrupted, UsageError, UsageTypeError, WouldRaise
 from fxc.ir.evaluate import call
+from fxc.ir.records import computed_once
 from fxc.ir.size_functions import evaluate, substitute
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, counted_in, plain_symbol, symbol, symbols_of
@@ -230,7 +230,7 @@ class ExportedProgram(Exports):
                     )
         return known
 
-    @cached_property
+    @computed_once
     def _symbol_texts(self) -> dict[str, Dim]:
         """How people call the symbols: ``x.shape[0]``."""
         texts: dict[str, Dim] = {}
@@ -312,7 +312,7 @@ class ExportedProgram(Exports):
                     f"written; {name}() is for arrays that do not overlap",
                 )
 
-    @cached_property
+    @computed_once
     def _pairs(self) -> list[tuple[int, int]]:
         """The inputs of which one is written, and which therefore have to be apart."""
         written = self.signature.mutated_inputs

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.graph import Graph
+from fxc.ir.records import computed_once
 from fxc.ir.signature import Signature
 from fxc.ir.tracebacks import folded
 from fxc.ir.tree import TreeSpec
@@ -46,11 +46,11 @@ class Exports:
         """The pytree of the result."""
         return self._program.out_spec
 
-    @cached_property
+    @computed_once
     def _leaf_names(self) -> list[str]:
         return leaf_names(self.in_spec, self._program.parameters)
 
-    @cached_property
+    @computed_once
     def _input_names(self) -> dict[int, str]:
         """The argument that each input of the graph is first given by."""
         found: dict[int, str] = {}

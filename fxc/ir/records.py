@@ -107,7 +107,9 @@ def _parts(cls: Any) -> tuple[Callable[[Any], Any], dict[str, int]]:
 
 
 class computed_once(cached_property[T]):
-    """``cached_property`` without the lock that it takes up to Python 3.11."""
+    """``cached_property`` without the lock that it takes up to Python 3.11: one of all objects,
+    which the child of a fork may find taken.
+    """
 
     if not TYPE_CHECKING:
 

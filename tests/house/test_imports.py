@@ -501,6 +501,16 @@ def test_the_floors_of_a_room(module: str, source: str, allowed: bool) -> None:
 # Notes
 
 
+def test_nobody_takes_the_lock_of_a_cached_property() -> None:
+    """Up to Python 3.11 all objects have one lock, which no fork waits for: Note [Forks]."""
+    takers = [
+        str(path.relative_to(ROOT))
+        for path in python_files(SOURCE_FOLDERS)
+        if re.search(r"(\bimport |@).*\bcached_property\b", path.read_text(encoding="utf-8"))
+    ]
+    assert takers == ["fxc/ir/records.py"], "use computed_once of fxc.ir.records"
+
+
 def test_each_note_referred_to_is_defined_once():
     defined: dict[str, list[str]] = {}
     referred: dict[str, list[str]] = {}

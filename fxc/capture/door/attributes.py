@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.error_kinds import KEYS_BY_CONDITION, OBJECT
 from fxc.ir.later import import_class_later
+from fxc.ir.records import computed_once
 
 from ..outside.outside import Known
 from ..session.refusing import refuse
@@ -37,12 +37,12 @@ else:
 class Attributes(Reads):
     """What one capture knows of attributes."""
 
-    @cached_property
+    @computed_once
     def lists(self) -> MadeLists:
         """The lists of programs that make some."""
         return MadeLists(self.session)
 
-    @cached_property
+    @computed_once
     def dicts(self) -> MadeDicts:
         """The dicts of programs that make some."""
         return MadeDicts()

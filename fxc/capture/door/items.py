@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
-from functools import cached_property, partial
+from functools import partial
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE
 from fxc.ir.later import import_class_later, import_later
+from fxc.ir.records import computed_once
 
 from ..outside import purity
 from ..outside.containers import External
@@ -56,17 +57,17 @@ class ItemAccess(Formats):
         super().__init__(session, outside)
         self.places: Places = Places(self)
 
-    @cached_property
+    @computed_once
     def texts(self) -> GrownTexts:
         """The texts that may grow, of programs that have some."""
         return GrownTexts()
 
-    @cached_property
+    @computed_once
     def pools(self) -> Pools:
         """The records of programs that have some."""
         return Pools()
 
-    @cached_property
+    @computed_once
     def arrays(self) -> Any:
         """The arrays that may grow, of programs that have some."""
         return grown_arrays()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import partial
 from importlib import import_module
 from types import CodeType, MethodType, SimpleNamespace
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.made_functions import names_in
+from fxc.ir.records import computed_once
 
 
 class Epilogue:
@@ -31,12 +32,12 @@ class Epilogue:
         self.shown = shown
         self.code: CodeType | None = None  # of the source, if it is compiled
 
-    @cached_property
+    @computed_once
     def finish(self) -> Callable[..., Any]:
         """From leaves and objects to the result; makes the effects."""
         return self._made({})
 
-    @cached_property
+    @computed_once
     def finish_silently(self) -> Callable[..., Any]:
         """The same, but nothing is shown."""
         return self._made(dict.fromkeys(self.shown, _show_nothing))

@@ -19,7 +19,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from itertools import combinations, pairwise, product
 from operator import add, mul
 from typing import Any
@@ -28,7 +28,7 @@ import numpy as np
 
 from fxc.ir.graph import SliceSpec
 from fxc.ir.objects import address_of, is_writeable
-from fxc.ir.records import frozen
+from fxc.ir.records import computed_once, frozen
 from fxc.ir.signature import ViewStep
 
 _MOST_STRIDES = 8  # of which every subset is tried as levels
@@ -72,7 +72,7 @@ class CommonBase:
         steps = zip(self.shape, self.strides, strict=True)
         return self.dtype.itemsize + sum((n - 1) * step for n, step in steps)
 
-    @cached_property
+    @computed_once
     def _bytes(self) -> type[ctypes.Array[ctypes.c_char]]:
         return ctypes.c_char * self.extent
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
 from types import CodeType, FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,7 +19,7 @@ from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
 from fxc.ir.errors import MISSED, Flagged, Interrupted, RunFailed
 from fxc.ir.later import import_later
 from fxc.ir.made_functions import code_of, function_of
-from fxc.ir.records import frozen
+from fxc.ir.records import computed_once, frozen
 from fxc.ops.epochs import Epoch
 
 from .facts import (
@@ -179,7 +178,7 @@ class GuardProgram:
         """What the steps mention, by name."""
         return {**_NAMESPACE, **self.constants}
 
-    @cached_property
+    @computed_once
     def source(self) -> str:
         """The Python source of ``check``."""
         lines = ["def check(args, kwargs):", "    try:", *self._steps_or("None")]
@@ -258,7 +257,7 @@ class GuardProgram:
         yield "    count.calls += 1"
         yield "    return leaves[0]" if finish is None else f"    return finish(leaves{objects})"
 
-    @cached_property
+    @computed_once
     def check(self) -> Callable[[tuple[Any, ...], dict[str, Any]], Inputs | None]:
         """The graph's inputs for these arguments, and the objects for the epilogue after them; None
         if this capture is not for them.
@@ -322,7 +321,7 @@ class GuardProgram:
         )
         return known
 
-    @cached_property
+    @computed_once
     def _facts(self) -> list[Any]:
         """The checks of what has a label or a certain value, and what is fetched for these."""
         found = []

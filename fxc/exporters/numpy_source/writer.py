@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from typing import Any
 
 from fxc.ir.bounds import decide
 from fxc.ir.errors import ExportError
 from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Operand, Region, Value
 from fxc.ir.location import SourceLocation
+from fxc.ir.records import computed_once
 from fxc.ir.types import (
     ArrayType,
     ScalarType,
@@ -108,7 +108,7 @@ class Writer(ABC):
         """Whether a value only says yes or no."""
         return value in self.uses.truths
 
-    @cached_property
+    @computed_once
     def input_names(self) -> set[str]:
         """The variables of arrays that the caller has: they keep them."""
         return {self.code_of[value].text for value in self.graph.inputs if is_array(value)}
