@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import io
-import pickle
 import zlib
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from fxc.capture.guards.program import is_serving
 from fxc.compilations.native_calls import NativeCall, new_counter
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.digesting import digest
@@ -20,10 +18,11 @@ from .by_reference import ReferenceReader, ReferenceWriter
 
 if TYPE_CHECKING:
     from fxc.compilations.variants import Variant
+    from fxc.ir.behind import Behind
 
 
 def restored_native_call(
-    variant: Variant, function: FunctionType, spent: object
+    variant: Variant, behind: Behind, function: FunctionType, spent: object
 ) -> NativeCall | None:
     """What ``keep_native_call`` has kept for calls of a compilation that was kept."""
     made = variant.compilation.assembled
@@ -31,10 +30,7 @@ def restored_native_call(
     if found is None or made is None:
         return None
     try:
-        is_served, data = pickle.loads(zlib.decompress(found))
-        names = _names(variant)
-        if is_served:
-            names["serve"] = _serve(variant)
+        data, names = zlib.decompress(found), _names(variant, behind)
         text, objects = ReferenceReader(io.BytesIO(data), function, names).load()
     except Exception as error:
         hand_on(error)
@@ -45,30 +41,18 @@ def restored_native_call(
 
 
 def keep_native_call(
-    native: NativeCall, variant: Variant, function: FunctionType, spent: object
+    native: NativeCall, variant: Variant, behind: Behind, function: FunctionType, spent: object
 ) -> None:
     """Keep it for later processes, if it has to do with nothing but what they have, too."""
     file = io.BytesIO()
-    names = {id(value): name for name, value in _names(variant).items()}
-    served = [each for each in native.objects if is_serving(each)]
-    names |= {id(each): "serve" for each in served}
+    names = {id(value): name for name, value in _names(variant, behind).items()}
     try:
         _Writer(file, function, [], names).dump((native.text, native.objects))
     except Exception as error:
         hand_on(error)
         ROOT.info("%s: a native call is not stored: %s", function.__name__, error)
         return
-    content = pickle.dumps((bool(served), file.getvalue()))
-    folder.write(_key_of(variant, spent), zlib.compress(content, 1))
-
-
-def _serve(variant: Variant) -> Any:
-    """What runs behind the guards, where these alone are native."""
-    captured, run = variant.captured, variant.compilation.run
-    if variant.watch is not None:
-        run = variant.watch.served
-    finish = None if captured.epilogue is None else captured.epilogue.finish
-    return captured.guards.serve(run, finish, variant)
+    folder.write(_key_of(variant, spent), zlib.compress(file.getvalue(), 1))
 
 
 class _Writer(ReferenceWriter):
@@ -80,14 +64,15 @@ class _Writer(ReferenceWriter):
         return super().persistent_id(value)
 
 
-def _names(variant: Variant) -> dict[str, Any]:
-    """The objects that guards and results mention, by name."""
+def _names(variant: Variant, behind: Behind) -> dict[str, Any]:
+    """The objects that native code mentions, by name."""
     captured = variant.captured
     names = captured.guards.namespace
     if captured.epilogue is not None:
         found = captured.epilogue.finish.__globals__
         names |= {f"finish {name}": value for name, value in found.items()}
-    return names
+        names["finish"] = captured.epilogue.finish
+    return {**names, **{f"behind {name}": value for name, value in behind.names.items()}}
 
 
 def _key_of(variant: Variant, spent: object) -> bytes:

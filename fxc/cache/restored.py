@@ -113,7 +113,3 @@ class RestoredCompilation(Restored):
     """A compilation as it was stored."""
 
     __slots__ = ()
-
-    def running(self, run: Callable[..., Any]) -> RestoredCompilation:
-        """The compilation with other code to run it."""
-        return RestoredCompilation({**self.__dict__, "run": run}, self._rest)

@@ -355,21 +355,21 @@ class TakingTurns(Resting[P, R]):
 
     def _native_call(self, variant: Variant) -> NativeCall:
         """The native function for calls of a variant: an earlier process may have made it."""
+        from fxc.compilations.behind import behind_of
+
         function: Any = self.__fxc_original__
+        behind = behind_of(variant)
         if variant.kept:
             from fxc.cache.natives import keep_native_call, restored_native_call
 
-            found = restored_native_call(variant, function, self._spent)
+            found = restored_native_call(variant, behind, function, self._spent)
             if found is not None:
                 return found
         from fxc.compilations.native_texts import native_call
 
-        made = variant.compilation
-        if variant.watch is not None:
-            made = made.running(variant.watch.served)
-        native = native_call(variant.captured, made, variant, self._spent)
+        native = native_call(variant, behind, self._spent)
         if variant.kept:
-            keep_native_call(native, variant, function, self._spent)
+            keep_native_call(native, variant, behind, function, self._spent)
         return native
 
     def _call_by(self, builtin: types.BuiltinFunctionType | None) -> None:

@@ -23,6 +23,7 @@ from fxc.runtime.notice import ERRSTATE, Notice
 
 if TYPE_CHECKING:
     from fxc.capture.captured import Captured
+    from fxc.ir.behind import Behind
 
 # Note [Warnings]
 # Which flags native code has set is known where it ends (Note [Floating-point flags]). Which
@@ -109,12 +110,13 @@ class Watch:
 
     __slots__ = (
         *("_always", "_facts", "_first", "_listens", "_strict", "_variant", "_young"),
-        *("changed", "names", "runs"),
+        *("changed", "heard", "names", "runs"),
     )
 
     def __init__(self, variant: Watched, facts: FlagFacts) -> None:
         self._variant, self._facts = variant, facts
         self.runs: Callable[..., Any] = _no_code
+        self.heard: Callable[..., Any] | None = None  # if ``runs`` is that, and listens
         size, moved = facts.size, facts.moved
         # A write to a part of a large array is no reason to copy all of it.
         self._first = YOUNG if size <= max(moved, _LARGE) else 0
@@ -183,6 +185,25 @@ class Watch:
         code = code_of(_LISTENING.format(inputs=inputs), "<fxc listening>", known)
         return function_of(code, known)
 
+    def behind(self, failed: Callable[[BaseException], Any]) -> Behind:
+        """``served`` for native calls, which listen themselves."""
+        from fxc.ir.behind import Behind, Listening  # many functions have no native calls
+
+        if self.heard is None or self.served is not self.runs:
+            return Behind(self.served, failed)
+        watch, heard = id(self), _heard
+
+        def told() -> bool:
+            flags = heard.pop((watch, get_ident()), 0)
+            return bool(flags) and self.decides(flags)
+
+        def failed_after_all(error: BaseException) -> Any:
+            heard.pop((watch, get_ident()), 0)
+            return failed(error)
+
+        listening = Listening(ERRSTATE, self._listens, heard, told)
+        return Behind(self.heard, failed_after_all, listening)
+
     def decides(self, flags: int) -> bool:
         """Whether a call that has set these flags is to be replayed."""
         call = id(self), get_ident()
@@ -223,7 +244,9 @@ class Watch:
 def watched(variant: Watched, facts: FlagFacts, run: Callable[..., Any], notice: Notice) -> Watch:
     """Watch the calls of ``run``, which tells ``notice`` of flags."""
     watch = Watch(variant, facts)
-    run = watch.listening(run, len(variant.captured.guards.inputs)) if facts.calls else run
+    if facts.calls:
+        watch.heard = None if facts.drawn else run
+        run = watch.listening(run, len(variant.captured.guards.inputs))
     watch.runs = run
     if facts.drawn:
         from fxc.runtime.generators import restoring  # few programs draw

@@ -68,10 +68,6 @@ class Compilation:
     run: Callable[..., list[Any]]
     relations: tuple[Guard, ...] = ()
 
-    def running(self, run: Callable[..., list[Any]]) -> Compilation:
-        """The compilation with other code to run it."""
-        return replace(self, run=run)
-
 
 def llvm_index(math: Math = "default") -> BackendIndex[NativeKernel]:
     """The native backend: wants pure graphs, has kernels for what lowering covers."""

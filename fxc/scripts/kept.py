@@ -55,15 +55,13 @@ class KeptCompilations:
 
     def native(self, variant: Variant) -> NativeCall | None:
         """The native function for calls of a compilation, if there can be one."""
+        from fxc.compilations.behind import behind_of
         from fxc.compilations.native_texts import native_call
 
         if variant.watch is not None and variant.watch.copies:
             return None
-        made = variant.compilation
-        if variant.watch is not None:
-            made = made.running(variant.watch.served)
         try:
-            return native_call(variant.captured, made, variant)
+            return native_call(variant, behind_of(variant))
         except Exception:  # it stays Python's: native code has no way to say all of it
             return None
 

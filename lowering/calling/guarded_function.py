@@ -5,6 +5,7 @@ See Note [Native calls].
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,8 @@ from fxc.ir.records import frozen
 
 from ..emission.llvm_text import FunctionText, ModuleText
 from ..emission.object_code import ERROR, MISS, Code
-from .guard_things import ENTRY
+from .finish import Finish
+from .guard_things import ENTRY, Untranslated
 from .native_guards import NativeGuards
 
 FAILED = "failed"  # the block behind effects: an exception is set
@@ -53,26 +55,11 @@ class CallText:
 ENTRIES, NEW, RESIZE, SCALAR, NEW_VIEW, SET_BASE, COUNTER, NEXT = FIXED = range(8)
 
 
-def emit_guards(
-    steps: Steps, serve: Any, given: Sequence[str], missed: Any, spent: Spent | None = None
-) -> CallText:
-    """The native function that checks the guards and leaves the rest to Python: ``serve`` takes
-    variables of the guard program, and gives the result, or ``missed``.
-
-    Raises ``Untranslated``.
-    """
-    function = GuardedFunction(steps, spent)
-    code = function.code
-    found = code.vectorcall(code.known(serve), function.pointers(given))
-    code.hold(code.present(found, FAILED))
-    code.demand(code.op(f"icmp ne ptr {found}, {code.known(missed)}"))
-    return function.end(found)
-
-
 class GuardedFunction:
     """A native function that has checked the guards."""
 
-    def __init__(self, steps: Steps, spent: Spent | None) -> None:
+    def __init__(self, steps: Steps, spent: Spent | None, finish: Finish | None) -> None:
+        self.finish = finish
         self.text = ModuleText()
         self.code = Code(FunctionText(self.text), len(FIXED))
         self.has_spent, count = "false", "%nargs"
@@ -91,6 +78,41 @@ class GuardedFunction:
     def pointers(self, variables: Sequence[str]) -> list[str]:
         """The objects that variables of the guard program are."""
         return [self.guards.pointer(self.guards.names[var]) for var in variables]
+
+    def count(self) -> None:
+        """Count the call."""
+        code = self.code
+        counter = code.table(COUNTER)
+        count = code.op(f"add i64 {code.load('i64', counter)}, 1")
+        code.do(f"store i64 {count}, ptr {counter}, align 8")
+
+    def result(self, leaves: Sequence[str], taken: Sequence[str]) -> str:
+        """The pointer to the result. Here nothing is left to Python any more."""
+        if self.finish is None:
+            return leaves[0]
+        plain = self.finish.plain
+        if plain is not None:
+            return self._container(plain, leaves)
+        code = self.code
+        return self.finished(code.sequence("List", leaves), taken)
+
+    def finished(self, listed: str, taken: Sequence[str]) -> str:
+        """The result as the function makes it of a list of the leaves, and of objects."""
+        assert self.finish is not None
+        code = self.code
+        made = code.vectorcall(code.known(self.finish.function), [listed, *taken])
+        return code.hold(code.present(made))
+
+    def _container(self, node: ast.expr, leaves: Sequence[str]) -> str:
+        match node:
+            case ast.Constant(value):
+                return self.code.known(value)
+            case ast.Name(name):
+                return leaves[int(name[1:])]
+            case ast.Tuple(elements) if elements:
+                items = [self._container(x, leaves) for x in elements]
+                return self.code.sequence("Tuple", items)
+        raise Untranslated("a result")
 
     def end(self, result: str) -> CallText:
         """The function, which gives ``result``."""

@@ -63,8 +63,8 @@ from .new_arrays import NewArray
 # and result mention.
 # - It is translated from the guard program (native_guards.py), whose Python source stays the one
 #   place that says what a capture relies on. What is not translated refuses all of it.
-# - Where NumPy runs between pieces of native code, only the guards are native, and the rest is one
-#   Python function.
+# - Where NumPy runs between pieces of native code, the plan is called behind the guards
+#   (guarded_call.py): one Python function.
 # - Between pieces it makes the arrays whose sizes the one before has counted. Slices and
 #   transposes among the results are made of what shape and strides come to, other views by NumPy.
 # - It may say "no" where the source says "yes", never the other way: Python then looks again. So an
@@ -105,10 +105,9 @@ class WholeCall(GuardedFunction):
         self.module = module
         self.slots = slots_of(graph, module)
         self.check_kind()
-        super().__init__(steps, spent)
+        super().__init__(steps, spent, finish)
         self.spent = spent
         self.steps = steps
-        self.finish = finish
         self.inputs = self.pointers(steps.inputs)
         self.symbols: dict[str, str] = {}
         dims = dims_in((module.arena, self.slots, self.leaves))
@@ -222,13 +221,6 @@ class WholeCall(GuardedFunction):
                 self.made[slot.name] = sized.settled(self.made[slot.name])
         self.count()
 
-    def count(self) -> None:
-        """Count the call."""
-        code = self.code
-        counter = code.table(COUNTER)
-        count = code.op(f"add i64 {code.load('i64', counter)}, 1")
-        code.do(f"store i64 {count}, ptr {counter}, align 8")
-
     def new_arena(self, size: str) -> str:
         """An array for temporaries."""
         memory = NewArray(np.dtype(np.uint8), [size], (0,))
@@ -332,18 +324,6 @@ class WholeCall(GuardedFunction):
 
     # -------------------------------------------------------- the result
 
-    def result(self, leaves: Sequence[str], taken: Sequence[str]) -> str:
-        """The pointer to the result. Here nothing is left to Python any more."""
-        if self.finish is None:
-            return leaves[0]
-        plain = self.finish.plain
-        if plain is not None:
-            return self._container(plain, leaves)
-        code = self.code
-        listed = code.sequence("List", leaves)
-        made = code.vectorcall(code.known(self.finish.function), [listed, *taken])
-        return code.hold(code.present(made))
-
     def leaf(self, leaf: OutputLeaf) -> str:
         """A part of the result."""
         code = self.code
@@ -374,14 +354,3 @@ class WholeCall(GuardedFunction):
         if len(self.module.returned) == 1:
             return self.found
         return self.code.call("ptr", "PyTuple_GetItem", f"ptr {self.found}", f"i64 {place}")
-
-    def _container(self, node: ast.expr, leaves: Sequence[str]) -> str:
-        match node:
-            case ast.Constant(value):
-                return self.code.known(value)
-            case ast.Name(name):
-                return leaves[int(name[1:])]
-            case ast.Tuple(elements) if elements:
-                items = [self._container(x, leaves) for x in elements]
-                return self.code.sequence("Tuple", items)
-        raise Untranslated("a result")

@@ -17,7 +17,7 @@ C_ORDER, FORTRAN_ORDER, WRITEABLE = 1, 2, 0x400  # flags of arrays
 _ALL_BUT_WRITEABLE = 0x103  # flags that follow from the layout
 
 # The exception that is set, which then is not.
-_RAISED = """\
+RAISED = """\
 define internal ptr @"fxc.raised"() noinline optnone nounwind {
   %places = alloca ptr, i64 3, align 8
   %at1 = getelementptr ptr, ptr %places, i64 1
@@ -125,7 +125,7 @@ other:
   ret i1 false
 }}"""
 
-CALL_PARTS = (_RAISED, _RELEASE, _STORE)
+CALL_PARTS = (RAISED, _RELEASE, _STORE)
 CALL_DECLARES = (
     "declare void @PyErr_Fetch(ptr, ptr, ptr)",
     "declare void @PyErr_NormalizeException(ptr, ptr, ptr)",

@@ -37,6 +37,7 @@ from fxc.ir.errors import InternalError
 from fxc.ir.objects import HAS_VECTORCALL, IS_METHOD, types_are_as_known
 from fxc.native.large_arrays import new_array_function
 from fxc.runtime.engine import Engine
+from fxc.runtime.notice import ERRSTATE
 
 Call = tuple[Any, ...]
 
@@ -329,16 +330,59 @@ GUARDED: list[tuple[Callable[..., Any], Call]] = [
 
 
 @pytest.mark.parametrize(("function", "args"), GUARDED)
-def test_only_the_guards_are_native(function: Callable[..., Any], args: Call) -> None:
+def test_all_but_the_plan_is_native(function: Callable[..., Any], args: Call) -> None:
     program = fxc.compile(function, fullgraph=True)
     for _ in range(3):
         agrees(program, *args)
     (variant,) = program._state.variants
-    assert (variant.native.calls, variant.all_calls) == (0, 3)
+    assert (variant.native.calls, variant.all_calls) == (1, 3)
     variant.call = None  # Python's way
     for number in range(4, 7):
         agrees(program, *args)
         assert program.cache_info().native_calls == number
+
+
+@pytest.mark.parametrize(("function", "args"), GUARDED[:1])
+def test_the_plan_is_the_only_function_of_python(function: Callable[..., Any], args: Call) -> None:
+    program = fxc.compile(function, fullgraph=True)
+    for _ in range(4):
+        agrees(program, *args)
+    files: list[str] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            files.append(frame.f_code.co_filename)
+
+    sys.setprofile(note)
+    try:
+        program(*args)
+    finally:
+        sys.setprofile(None)
+    assert [file for file in files if file.startswith("<fxc")] == ["<fxc plan>"]
+
+
+def test_what_numpy_says_of_flags_is_heard_by_native_code() -> None:
+    def work(x):
+        return np.linalg.det(x), x[1:]
+
+    program = fxc.compile(work, fullgraph=True)
+    for how in ("warn", "ignore", "raise"):
+        with np.errstate(all=how):
+            before = ERRSTATE.get()
+            for x in (np.eye(2), np.eye(2) * 1e200, np.eye(2), np.eye(2) + 1, np.eye(2) * 1e200):
+                outcomes = []
+                for each in (program, work):
+                    with warnings.catch_warnings(record=True) as told:
+                        warnings.simplefilter("always")
+                        try:
+                            outcome = seen(each(x))
+                        except FloatingPointError as error:
+                            outcome = str(error)
+                    outcomes.append((outcome, [(str(w.message), w.lineno) for w in told]))
+                    assert ERRSTATE.get() is before
+                assert outcomes[0] == outcomes[1]
+    assert program.cache_info().native_calls >= 9
+    assert program._state.variants[0].native.calls >= 5
 
 
 def test_arrays_that_share_memory_become_native() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from types import CodeType, FunctionType, MappingProxyType
+from types import CodeType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -216,43 +216,21 @@ class GuardProgram:
                 "    try:",
                 *self._steps_or("MISSED"),
                 "    except Exception as error: hand_on(error); return MISSED",
-                *self._behind(finish, "raise RunFailed from error"),
+                *self._behind(finish),
             ]
             return "\n".join(lines)
 
         more = {"run": run, "finish": finish, "count": count}
         return self._compiled(source, "call", more)
 
-    def serve(
-        self,
-        run: Callable[..., Sequence[object]],
-        finish: Callable[..., object] | None,
-        count: Count,
-    ) -> Callable[..., Any]:
-        """What ``call`` does behind the guards, as a function of ``served``.
-
-        ``MISSED`` stands for what ``run`` raises, too.
-        """
-        lines = [
-            f"def serve({', '.join(self.served)}):",
-            *self._behind(finish, "return MISSED"),
-        ]
-        more = {"run": run, "finish": finish, "count": count}
-        return self._compiled(lambda: "\n".join(lines), "serve", more)
-
-    @property
-    def served(self) -> tuple[str, ...]:
-        """The variables that are inputs or objects."""
-        return tuple(dict.fromkeys((*self.inputs, *self.objects)))
-
-    def _behind(self, finish: Callable[..., object] | None, failed: str) -> Iterator[str]:
+    def _behind(self, finish: Callable[..., object] | None) -> Iterator[str]:
         """What is to be done when all guards hold."""
         objects = "".join(f", {var}" for var in self.objects)
         yield "    try:"
         yield f"        leaves = run({', '.join(self.inputs)})"
         yield "    except TimeoutError: raise"
-        yield f"    except Flagged as error: {failed}"
-        yield f"    except NUMPYS_ERRORS as error: hand_on(error); {failed}"
+        yield "    except Flagged as error: raise RunFailed from error"
+        yield "    except NUMPYS_ERRORS as error: hand_on(error); raise RunFailed from error"
         yield "    except Interrupted as interrupt: raise interrupt.__cause__ from None"
         yield "    count.calls += 1"
         yield "    return leaves[0]" if finish is None else f"    return finish(leaves{objects})"
@@ -360,11 +338,6 @@ def relation_check(guard: Guard, variables: Mapping[str, str]) -> Check:
     """The check of a relation between symbols, whose values are these variables."""
     left, right = expression_of(guard.left, variables), expression_of(guard.right, variables)
     return Check(f"{left} {guard.relation} {right}", str(guard), label_of_place(guard))
-
-
-def is_serving(x: object) -> bool:
-    """Whether it is what ``GuardProgram.serve`` gives."""
-    return isinstance(x, FunctionType) and x.__code__.co_filename == "<fxc guards: serve>"
 
 
 def _code(source: str, name: str, constants: Iterable[str]) -> CodeType:
