@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 # See Note [Rooms with one door]. The first one is for constants that are arrays.
 strided_empty = import_later("fxc.ir.types", "strided_empty")
-called_function = import_later("fxc.ops.kernels.making", "called_function")
+made_by = import_later("fxc.ops.kernels.making", "made_by")
 
 _ATTRIBUTES = (staticmethod, classmethod, property, DynamicClassAttribute, enum.property)
 _Cached = type(functools.cache(len))
@@ -131,9 +131,9 @@ class ReferenceWriter(pickle.Pickler):
         return NotImplemented
 
     def _function(self, function: FunctionType) -> Any:
-        operator = getattr(function, "__fxc_operator__", None)
-        if operator is not None:
-            return _called_function, (operator,)
+        made = getattr(function, "__fxc_made_by__", None)
+        if made is not None:
+            return _made_by, made
         found = loaded(function.__module__, function.__qualname__)
         for part in ("", "__fxc_original__", "_implementation"):
             if (getattr(found, part, None) if part else found) is function:
@@ -235,8 +235,8 @@ def _same(module: str, qualname: str, part: str, digest: bytes) -> Any:
     return _checked(getattr(found, part) if part else found, digest)
 
 
-def _called_function(operator: str) -> Any:
-    return called_function(operator)
+def _made_by(maker: str, operator: str) -> Any:
+    return made_by(maker, operator)
 
 
 def _has_name(function: FunctionType) -> bool:

@@ -1,5 +1,6 @@
 """What was restored, later: stages, guards that fail, native calls, leaves, other processes."""
 
+import io
 import pickle
 import warnings
 from pathlib import Path
@@ -9,7 +10,10 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.cache.by_reference import ReferenceReader, ReferenceWriter
 from fxc.calling.compiling import captures_begun
+from fxc.ops.kernels import making
+from fxc.ops.table import TABLE as OPERATORS
 from fxc.runtime.taking import Taken
 from tests.exporters.corpus import EXAMPLES, Example
 from tests.outcomes import difference, run
@@ -45,6 +49,22 @@ def test_calls_of_numpy_that_are_made_for_operators():
 
     x = np.linspace(-1.0, 1.0, 9)
     assert restored(averages, x)(x) == averages(x)
+
+
+def test_each_kernel_is_found_again() -> None:
+    def root(x):
+        return x
+
+    for operator in OPERATORS:
+        for maker in (making.kernel_of, making.compiled_kernel_of):
+            try:
+                kernel = maker(operator.name)
+            except KeyError:
+                continue
+            file = io.BytesIO()
+            ReferenceWriter(file, root, []).dump(kernel)
+            found = ReferenceReader(io.BytesIO(file.getvalue()), root).load()
+            assert found is kernel or found.__fxc_made_by__ == kernel.__fxc_made_by__
 
 
 def test_what_takes_the_results_of_numpys_calls(monkeypatch: pytest.MonkeyPatch) -> None:

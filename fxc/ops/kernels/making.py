@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def kernel_of(name: str) -> Kernel:
     op = TABLE[name]
     found = _cache.get(name)
     if found is None or found[0] is not op:
-        found = _cache[name] = (op, _make_kernel(op))
+        found = _cache[name] = (op, _told(op, _make_kernel(op), "kernel_of"))
     return found[1]
 
 
@@ -64,7 +65,7 @@ def compiled_kernel_of(name: str) -> Kernel:
     is left to it.
     """
     function, names = called_by(name)
-    return _by_name(TABLE[name], function) if names else function
+    return _told(TABLE[name], _by_name(TABLE[name], function)) if names else function
 
 
 _AVERAGES = frozenset({"mean", "var", "std"})
@@ -135,7 +136,8 @@ def _of_arrays(op: Operator) -> Kernel:
     if "dtype" in params:
         usual += " and dtype is None"
     source = f"lambda {names}: called({names}) if {usual} else function({names})"
-    kernel: Kernel = eval(source, {"called": called, "function": function, "ndarray": np.ndarray})
+    known = {"called": called, "function": function, "ndarray": np.ndarray, "__name__": __name__}
+    kernel: Kernel = eval(source, known)
     return kernel
 
 
@@ -151,9 +153,10 @@ def called_by(name: str) -> tuple[Kernel, tuple[str, ...]]:
 _called: dict[str, tuple[Operator, tuple[Kernel, tuple[str, ...]]]] = {}
 
 
-def called_function(name: str) -> Kernel:
-    """The function of ``called_by``: so compilations on disk refer to what is made there."""
-    return called_by(name)[0]
+def made_by(maker: str, name: str) -> Kernel:
+    """The kernel that a function of this module makes: so compilations on disk refer to it."""
+    makers = {"kernel_of": kernel_of, "compiled_kernel_of": compiled_kernel_of}
+    return makers[maker](name)
 
 
 def _called_by(op: Operator) -> tuple[Kernel, tuple[str, ...]]:
@@ -163,9 +166,16 @@ def _called_by(op: Operator) -> tuple[Kernel, tuple[str, ...]]:
     return (_told(op, _of_arrays(op)), ()) if names and _is_method(op) else (function, names)
 
 
-def _told(op: Operator, kernel: Kernel) -> Kernel:
-    kernel.__fxc_operator__ = op.name  # type: ignore[attr-defined]
+def _told(op: Operator, kernel: Kernel, maker: str = "compiled_kernel_of") -> Kernel:
+    """The kernel; if it is a function that is made here, it says so, for ``made_by``."""
+    if isinstance(kernel, FunctionType) and _is_nameless(kernel):
+        vars(kernel).setdefault("__fxc_made_by__", (maker, op.name))
     return kernel
+
+
+def _is_nameless(kernel: FunctionType) -> bool:
+    """Whether it is of fxc, and no module has it."""
+    return "<" in kernel.__qualname__ and (kernel.__module__ or "").startswith("fxc.")
 
 
 def function_of(name: str) -> tuple[Kernel, tuple[str, ...]]:
@@ -210,7 +220,8 @@ def _by_name(op: Operator, function: Kernel) -> Kernel:
     first = [f"_{place}" for place in range(count)]
     given = ", ".join([*first, *(f"{name}={name}" for name in names)])
     source = f"lambda {', '.join([*first, *names])}: _function({given})"
-    kernel: Kernel = eval(source, {"_function": function})  # a third of the time of **kwargs
+    known = {"_function": function, "__name__": __name__}
+    kernel: Kernel = eval(source, known)  # a third of the time of **kwargs
     return kernel
 
 
