@@ -54,3 +54,12 @@ def test_as_numpy(number: int) -> None:
 def test_what_is_refused_is_named() -> None:
     with pytest.raises(fxc.CaptureError, match=r"matrix|np\.r_ cannot be captured"):
         fxc.compile(lambda x: np.r_["r", x], fullgraph=True, dynamic=True)(X)
+
+
+def test_axes_of_a_grid_have_the_strides_that_numpy_gives_them() -> None:
+    def grids(x):
+        return *np.ogrid[0:3, 0:4], *np.ogrid[:2, 0:1:3j, : len(x)], *np.ogrid[:1, :2]
+
+    for found, expected in zip(fxc.compile(grids, fullgraph=True)(X), grids(X), strict=True):
+        assert (found.strides, found.flags.num) == (expected.strides, expected.flags.num)
+        assert np.array_equal(found, expected)

@@ -116,7 +116,10 @@ def _constants(group: list[np.ndarray]) -> list[Value]:
     """The nodes that make fresh arrays like these, which share memory if there are several."""
     first = group[0]
     if len(group) == 1 and first.flags.c_contiguous:
-        value = constant(first)
+        inserted = _inserted(first)
+        value = constant(first.squeeze(inserted) if inserted else first)
+        if inserted:
+            value = _viewed(value, "expand_dims", inserted)
         return [value if is_writeable(first) else _viewed(value, "broadcast_to", first.shape)]
     for arrays in (group, [*group, _span(group)]):
         base = common_base(arrays)
@@ -125,6 +128,13 @@ def _constants(group: list[np.ndarray]) -> list[Value]:
             value = constant(memory)
             return [reduce(_step, steps, value) for steps in base.views[: len(group)]]
     raise refuse(OPERAND, "an array of NumPy's whose elements share memory")
+
+
+def _inserted(array: np.ndarray) -> tuple[int, ...]:
+    """The axes that ``np.newaxis`` has put into a view: their strides show."""
+    dims = zip(array.shape, array.strides, strict=True)
+    axes = (axis for axis, dim in enumerate(dims) if dim == (1, 0))
+    return tuple(axes) if array.size and isinstance(array.base, np.ndarray) else ()
 
 
 def _span(group: list[np.ndarray]) -> np.ndarray:
