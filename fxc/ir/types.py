@@ -20,7 +20,8 @@ from .symbols import Dim, product
 # written. In a functional graph no value depends on them, but two things NumPy users see do: the
 # layout of a result, and the order in which NumPy adds up a sum. They are therefore kept through
 # all passes, as a description of NumPy's array and not of the buffer that lowering chooses.
-# Strides of dims of size 0 or 1 have no meaning and are normalised by ``normal_strides``.
+# Strides of dims of size 0 or 1 have no meaning and are normalised by ``normal_strides``. A program
+# that reads ``x.strides`` is told those of NumPy's array all the same (``sharing.strides_of``).
 
 DTYPE_NAMES = {
     np.dtype(code): name

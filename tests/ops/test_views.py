@@ -453,3 +453,51 @@ def test_a_function_of_which_newer_versions_of_numpy_warn() -> None:
         return
     with pytest.raises(fxc.CaptureError, match=r"np\.fix cannot be captured: a warning"):
         fxc.compile(lambda x: np.fix(x), fullgraph=True)(np.ones(3))
+
+
+def strides_of_made(x):
+    more, few, none = x + 1, x[x > 9], x[:0] + 1
+    yield x.strides, x.T[:1].strides, x[:, None].strides, x[:, :1].strides, x[:0].strides
+    yield x[:, :0].strides, x[::-1, 1:2].T.strides, np.broadcast_to(x, (1, *x.shape)).strides
+    yield more[:, None].strides, more[:0].strides, more.reshape(1, -1).strides
+    yield few.strides, few[:, None].strides, np.concatenate([few, few]).strides
+    yield np.argwhere(x > 9).strides, np.nonzero(x > 9)[0].strides, np.array([]).strides
+    yield none.strides, (none + 1).strides, np.zeros((0, 3)).T.strides
+    yield np.zeros((0, 3))[:, ::2].strides, np.zeros((0, 3)).reshape(0, 3, 1).strides
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_strides_of_axes_of_size_1_and_of_no_elements(dynamic: bool | None) -> None:
+    def all_of(x):
+        return list(strides_of_made(x))
+
+    program = fxc.compile(all_of, fullgraph=True, dynamic=dynamic)
+    x = np.arange(6.0).reshape(2, 3)
+    for each in (x, x + 20, np.asfortranarray(x), np.arange(12.0).reshape(4, 3)[::2], x):
+        assert program(each) == all_of(each)
+
+
+def test_strides_of_views_at_places_that_vary() -> None:
+    def shown(x, i, places):
+        found = 0
+        for k in range(len(x)):
+            found += x[k : k + 1].T.strides[0] + (x + 1)[k, None].strides[0]
+        return x[i : i + 1].strides, x[places[0] : places[0] + 1].strides, x[i, None].strides, found
+
+    program, x = fxc.compile(shown, fullgraph=True), np.zeros((40, 3))
+    for i in (2, 3, 4, 5):
+        for each in (x, np.zeros((80, 6))[::2, ::2]):
+            assert program(each, i, np.array([i])) == shown(each, i, np.array([i]))
+    assert program.cache_info().variants <= 3
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_strides_of_arguments_with_axes_of_size_1(dynamic: bool | None) -> None:
+    def shown(x):
+        return x.strides, x.T.strides, x[:, None].strides
+
+    program, whole = fxc.compile(shown, fullgraph=True, dynamic=dynamic), np.zeros((5, 6))
+    arrays = [whole[:, :1], np.zeros((5, 1)), whole[:, 1:2], whole[:1], whole[::5, ::2]]
+    arrays += [whole[:0], np.zeros((0, 6)), np.zeros((1, 6)), np.zeros((1, 8)), whole[:, :1]]
+    for each in arrays:
+        assert program(each) == shown(each)

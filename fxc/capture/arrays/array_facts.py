@@ -20,6 +20,7 @@ from ..values.operands import TracedValue, kind_of
 
 # See Note [Rooms with one door].
 base_of = import_later("fxc.capture.arrays.sharing", "base_of")
+strides_of = import_later("fxc.capture.arrays.sharing", "strides_of")
 set_writeable = import_later("fxc.capture.arrays.sharing", "set_writeable")
 
 _SHORT = {
@@ -111,7 +112,7 @@ class ArrayFacts(TracedValue):
 
     @property
     def strides(self) -> tuple[Any, ...]:
-        return tuple(map(wrap_dim, self._type.strides))
+        return tuple(map(wrap_dim, strides_of(self)))
 
     @property
     def ndim(self) -> int:

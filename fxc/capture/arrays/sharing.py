@@ -9,9 +9,9 @@ import numpy as np
 
 from fxc.ir.error_kinds import ARRAY_MEMORY
 from fxc.ir.graph import SliceSpec, Value
-from fxc.ir.size_functions import hint
+from fxc.ir.size_functions import hint, minimum
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import SymExpr
+from fxc.ir.symbols import Dim, SymExpr, counted_in, product
 from fxc.ir.types import ArrayType
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
@@ -68,13 +68,19 @@ def _array(session: Session, x: object) -> Value:
         raise refuse(ARRAY_MEMORY, "a question about the memory of what is no array")
     value, aliases = x._object, session.aliases
     root = aliases.root(value)
-    unclear = {*aliases.twins, *aliases.given, *aliases.lent, *session.alternatives}
-    if aliases.of_callers or not unclear.isdisjoint((value, root)):
+    if _is_unclear(session, value, root):
         raise refuse(
             ARRAY_MEMORY,
             "a question about the memory of an array that is one or another, or is in a list,",
         )
     return value
+
+
+def _is_unclear(session: Session, value: Value, root: Value) -> bool:
+    """Whether an array may be one or another."""
+    aliases = session.aliases
+    unclear = {*aliases.twins, *aliases.given, *aliases.lent, *session.alternatives}
+    return bool(aliases.of_callers) or not unclear.isdisjoint((value, root))
 
 
 def _memory(session: Session, root: Value) -> np.ndarray:
@@ -99,6 +105,57 @@ def _known(x: object) -> Any:
     if isinstance(x, SliceSpec):
         return SliceSpec(_known(x.start), _known(x.stop), _known(x.step))
     return tuple(map(_known, x)) if isinstance(x, tuple) else x
+
+
+def _without_places(x: object) -> Any:
+    """As ``_known``, but that strides do not depend on places, which may vary."""
+    match x:
+        case SliceSpec(start, stop, step):
+            return SliceSpec(_without_places(start), _without_places(stop), _known(step))
+        case Value():
+            return 0
+        case SymExpr():
+            return hint(x)
+        case tuple():  # slices, or sizes
+            return tuple((_without_places if type(y) is SliceSpec else _known)(y) for y in x)
+        case _:
+            return _known(x)
+
+
+def strides_of(x: TracedValue) -> tuple[Dim, ...]:
+    """As ``x.strides``. Types do not know those of axes of size 1, and of arrays without elements,
+    see Note [Layout in types]: a view has them from its base.
+    """
+    session, value = current(), x._object
+    kind, root = kind_of(x._value), session.aliases.root(value)
+    real = session.aliases.input_arrays.get(root)
+    if root is value and real is None:
+        return _new_strides(kind)
+    if not any(dim in (0, 1) for dim in kind.shape) or _is_unclear(session, value, root):
+        return kind.strides
+    if real is None:
+        memory = np.empty(tuple(map(_known, kind_of(root).shape)), kind_of(root).dtype)
+        memory = _memory(session, root) if memory.size else memory
+    else:
+        memory = real
+        source = session.door.outside.source_of(wrap(root))
+        for axis, (size, step) in enumerate(zip(real.shape, real.strides, strict=True)):
+            if size == 1 or not real.size:
+                text = f"strides[{axis}] == {step}"
+                session.door.outside.guards.check(f"{source.var}.{text}", f"{source.text}.{text}")
+    shown = view_of(memory, value, session, _without_places).strides
+    dims = zip(kind.shape, kind.strides, shown, strict=True)
+    is_empty = 0 in kind.shape
+    return tuple(step if is_empty or size == 1 else said for size, said, step in dims)
+
+
+def _new_strides(kind: ArrayType) -> tuple[Dim, ...]:
+    """Those of a new array: from NumPy 2.4 on they are 0 if it has no elements."""
+    if np.empty(0).strides != (0,):
+        return kind.strides
+    sizes = (dim for dim in kind.shape if dim == 0 or counted_in(dim))
+    some = product([minimum(dim, 1) for dim in sizes])
+    return tuple(stride * some for stride in kind.strides)
 
 
 def base_of(x: TracedValue) -> Any:
