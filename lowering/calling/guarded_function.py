@@ -103,15 +103,23 @@ class GuardedFunction:
         made = code.vectorcall(code.known(self.finish.function), [listed, *taken])
         return code.hold(code.present(made))
 
+    @property
+    def _globals(self) -> dict[str, Any]:
+        return {} if self.finish is None else self.finish.function.__globals__
+
     def _container(self, node: ast.expr, leaves: Sequence[str]) -> str:
         match node:
             case ast.Constant(value):
                 return self.code.known(value)
             case ast.Name(name):
-                return leaves[int(name[1:])]
+                found = self._globals
+                return self.code.known(found[name]) if name in found else leaves[int(name[1:])]
             case ast.Tuple(elements) if elements:
                 items = [self._container(x, leaves) for x in elements]
                 return self.code.sequence("Tuple", items)
+            case ast.Call(function, args):
+                called, *given = (self._container(x, leaves) for x in (function, *args))
+                return self.code.hold(self.code.present(self.code.vectorcall(called, given)))
         raise Untranslated("a result")
 
     def end(self, result: str) -> CallText:

@@ -307,7 +307,7 @@ class WholeCall(GuardedFunction):
         found: dict[str, int] = {}
         for number, place in enumerate(spent.places):
             match items[place] if place < len(items) else None:
-                case ast.Name(name):
+                case ast.Name(name) if name not in self._globals:
                     leaf = self.leaves[int(name[1:])]
                     if isinstance(leaf, ResultLeaf) and isinstance(leaf.type, ArrayType):
                         storage = self.module.program.results[leaf.result]
