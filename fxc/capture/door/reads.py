@@ -23,7 +23,7 @@ from fxc.ir.error_kinds import KEYS_BY_CONDITION, OBJECT
 from ..guards.program import Source
 from ..guards.words import attribute_of
 from ..outside import purity
-from ..outside.containers import External
+from ..outside.containers import External, class_seen
 from ..outside.inputs import Route
 from ..outside.outside import Known, Outside
 from ..session.locations import is_users
@@ -151,7 +151,7 @@ class Reads:
             return self._type_attr(owner, name)
         known = self.outside.object_of(owner)
         if known is not None:
-            return self._object_attr(owner, name, known)
+            return self.object_attr(owner, name, known)
         if kind is super:
             return self._super_attr(owner, name)
         return self.own_attr(owner, class_of(owner), name)
@@ -194,7 +194,7 @@ class Reads:
 
     def special(self, owner: object, name: str, *args: object, **kwargs: object) -> Any:
         """Call a special method of an object. See Note [Special methods]."""
-        kind = class_of(owner)
+        kind = class_seen(owner)
         found = class_attribute(kind, name)
         self.guard_class_attribute(kind, name, found)
         return self.call(_bound(found, owner, kind), *args, **kwargs)
@@ -211,7 +211,8 @@ class Reads:
         found = vars(each)[name]
         guard_absent(self.outside.guards, behind[:place], name)
         if each.__module__ == "builtins":
-            return getattr(owner, name)
+            is_dict = isinstance(instance, External)
+            return External.attribute(instance, name) if is_dict else getattr(owner, name)
         self.guard_class_attribute(each, name, found)
         if is_property(found):
             return self.call(found.fget, instance)
@@ -264,7 +265,7 @@ class Reads:
     def guard_class_attribute(self, kind: type, name: str, found: object) -> None:
         guard_class_attribute(self.outside.guards, kind, name, found)
 
-    def _object_attr(self, owner: object, name: str, known: Known) -> Any:
+    def object_attr(self, owner: object, name: str, known: Known) -> Any:
         """An attribute of an object from outside; ``owner`` is what stands for it."""
         seen = self._attributes.get((id(owner), name), MISSING)
         if seen is DELETED:

@@ -129,7 +129,8 @@ class Stores(ItemAccess):
             self._store_in_module(owner, name, value)
             return
         if isinstance(owner, External):
-            raise no_attribute(owner.original, name)
+            self._store_in_container(owner, name, value)
+            return
         foreign = self.is_foreign(owner)
         if isinstance(owner, tuple) and hasattr(owner, "__dict__"):
             raise refuse(CHANGE_OUTSIDE, f"{text}, which has fields,")
@@ -151,6 +152,20 @@ class Stores(ItemAccess):
             text = f"cannot assign to field {name!r}"
             raise self.raising(dataclasses.FrozenInstanceError(text))
         self.store_plain_attr(owner, name, value)
+
+    def _store_in_container(self, owner: Any, name: str, value: object) -> None:
+        """An assignment to an attribute of a container from outside, which its class may take."""
+        kind = owner.kind
+        method = class_attribute(kind, "__setattr__")
+        if not is_dict_class(kind):
+            raise no_attribute(owner.original, name)
+        self.guard_class_attribute(kind, "__setattr__", method)
+        if method is vars(dict)["__setitem__"]:
+            owner[name] = value
+        elif sets_by_python(kind):
+            self.special(owner, "__setattr__", name, value)
+        else:
+            raise refuse(CHANGE_OUTSIDE, f"an assignment to .{name} of a {kind.__name__}")
 
     def store_plain_attr(self, owner: object, name: str, value: object) -> None:
         """``object.__setattr__(owner, name, value)``."""

@@ -27,6 +27,7 @@ from ..values.objects import (
     is_namedtuple,
     is_proxy,
     is_python_class,
+    keeps_items,
     stand_in,
 )
 from ..values.operands import Traced
@@ -113,6 +114,9 @@ class Admission(Outside):
             return self._slice(value, route)
         if kind in _CONTAINERS:
             return self._container(value, _CONTAINERS[kind], route)
+        if keeps_items(kind) and value.__dict__ is not value:
+            self.guards.check(f"{source.var}.__dict__ is not {source.var}", source.text)
+            return self._container(value, ExternalDict, route)
         if kind is MethodType:
             return self._method(value, route)
         if kind is functools.partial:
@@ -327,7 +331,8 @@ class Admission(Outside):
         spaces = [
             (f"{known.source.var}.__dict__", known.source.var, vars(known.object))
             for known in self.known.values()
-            if known.is_object and hasattr(known.object, "__dict__")
+            if (known.is_object or isinstance(known.seen, External))
+            and hasattr(known.object, "__dict__")
         ]
         spaces += [
             (var, var, value) for var, value in self.guards.constants.items() if type(value) is dict

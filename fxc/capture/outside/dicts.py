@@ -11,7 +11,13 @@ from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE, KEYS_BY_CONDITION
 
 from ..session.refusing import refusal, refuse
 from ..values.maybe_set import UNBOUND, MaybeSet, check_sure, given
-from ..values.objects import MISSING, class_attribute, is_data_descriptor
+from ..values.objects import (
+    MISSING,
+    class_attribute,
+    is_data_descriptor,
+    is_dict_class,
+    vars_of,
+)
 from .containers import (
     MAPPING_READS,
     ExternalMapping,
@@ -23,6 +29,7 @@ from .containers import (
     is_numpys_int,
     plain_key,
 )
+from .outside import Known
 
 
 class ExternalDict(ExternalMapping, dict[Any, Any]):
@@ -114,6 +121,26 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
             raise KeyError(key)
         self[key] = value = self._held.door.call(self.default_factory)
         return value
+
+    def attribute(self, name: str) -> Any:
+        held, kind = self._held, self.kind
+        found = class_attribute(kind, name)
+        if not is_dict_class(kind) or name == "__class__":
+            return super().attribute(name)
+        if name == "__dict__":
+            raise refuse(ARGUMENT_KIND, f"the __dict__ of a {kind.__name__} from outside")
+        getter: Any = class_attribute(kind, "__getattr__")
+        is_own = name in vars_of(held.real) and not is_data_descriptor(found)
+        is_item = found is MISSING and getter in vars(dict).values()
+        is_of_dict = found is not MISSING and found is class_attribute(dict, name)
+        if is_own or not (is_item or is_of_dict):
+            known = Known(held.real, self, held.source, is_object=True)
+            return held.door.object_attr(self, name, known)
+        held.check(f"{name!r} not in {held.source.var}.__dict__", f"has no {name} of its own")
+        if is_item:
+            held.door.guard_class_attribute(kind, "__getattr__", getter)
+            return getattr(self, getter.__name__)(name)
+        return super().attribute(name)
 
     @property
     def default_factory(self) -> Any:

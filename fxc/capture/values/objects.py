@@ -118,6 +118,25 @@ def is_dict_class(kind: type) -> bool:
     )
 
 
+_KEEP_ITEMS = frozenset(
+    f"__{name}__"
+    for name in ("init", "getattr", "setattr", "delattr", "dir", "repr", "str", "setstate")
+)
+
+
+def keeps_items(kind: type) -> bool:
+    """Whether the items of a class of dicts are read and stored by code of ``dict`` alone."""
+    return is_dict_class(kind) and not any(
+        (name in vars(dict) or (name.startswith("__") and callable(each)))
+        and name not in _KEEP_ITEMS
+        and each is not getattr(dict, name, MISSING)
+        for base in kind.__mro__
+        if base not in (dict, object)
+        for name, each in vars(base).items()
+        if name not in ("__module__", "__doc__", "__dict__", "__weakref__")
+    )
+
+
 def is_plain_enum(kind: type) -> bool:
     """Whether the call of a class finds a member of it by its value, by Python's code alone."""
     missing: Any = class_attribute(kind, "_missing_")
