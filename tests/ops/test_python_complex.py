@@ -33,6 +33,13 @@ def _beside_floats(x, y):
     return x * k, k * x, 1j * k, k * 1j
 
 
+_ROOT = np.float64(2**0.5)
+
+
+def _beside_a_known_float(x, y):
+    return x / _ROOT, x + _ROOT, y * _ROOT, y - _ROOT, x == _ROOT, (x * 1j) / _ROOT
+
+
 def _outcome(fn, x, y):
     """As text, since zeros have signs; a nan has none."""
     try:
@@ -41,7 +48,7 @@ def _outcome(fn, x, y):
         return repr(error)
 
 
-@pytest.mark.parametrize("fn", [_quotients, _powers, _sizes, _beside_floats])
+@pytest.mark.parametrize("fn", [_quotients, _powers, _sizes, _beside_floats, _beside_a_known_float])
 def test_python_s_bits_and_exceptions(fn):
     compiled = fxc.compile(fn, fullgraph=True)
     for k, parts in enumerate(itertools.product(PARTS, repeat=4)):

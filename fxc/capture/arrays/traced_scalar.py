@@ -271,6 +271,9 @@ def _square(x: TracedScalar) -> Any:
     return wrap(as_scalar(found))
 
 
+_OF_COMPLEX = frozenset({"add", "sub", "mul", "truediv", "pow", "eq", "ne"})
+
+
 def _compute(name: str, left: Any, right: Any) -> Any:
     if is_derived(left) and (right._type.weak or _is_float64(right)):
         if isinstance(left, float) and not right._type.weak:  # which is a float to it, too
@@ -288,6 +291,8 @@ def _compute(name: str, left: Any, right: Any) -> Any:
         return NotImplemented if right._type.weak else left_to(left)
     if any(isinstance(x, Traced) and x._run is not None for x in (left, right)):
         return NotImplemented  # the other one knows better
+    if type(right) is np.float64 and name in _OF_COMPLEX and _is_python_complex(left):
+        right = float(right)  # as it is to Python
     if _is_python_scalar(left) and _is_python_scalar(right):
         return arithmetic(name, left, right)
     if _is_sequence(left) or _is_sequence(right):
