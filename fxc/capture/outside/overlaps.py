@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -93,9 +93,8 @@ def settle_overlaps(outside: Outside) -> Overlaps:
     groups = {place: [place] for place in places}
     multiplied = _multiplied(outside, places)
     apart_pairs = []
-    for left, right in combinations(places, 2):
-        if left not in written and right not in written:
-            continue
+    pairs = {(min(pair), max(pair)) for pair in product(written, places) if pair[0] != pair[1]}
+    for left, right in sorted(pairs):
         _check_files(outside, left, right)
         arrays = _array(outside, left), _array(outside, right)
         if not np.may_share_memory(*arrays) or ({left, right} not in multiplied and apart(*arrays)):
