@@ -22,6 +22,9 @@ class Plain(dict[str, Any]):
         super().__setitem__("z", x)
         return super().get("a") + super().__getitem__("b")
 
+    def begin(self, x: Any) -> None:
+        super().__init__({"p": x}, a=x + 1)
+
     @property
     def with_unit(self) -> Any:
         return self["a"] + self.unit
@@ -70,7 +73,7 @@ def classes(d: Any, x: Any) -> Any:
 
 
 def of_its_class(d: Any, x: Any) -> Any:
-    return d.twice() + x, d.behind(x), d.with_unit
+    return d.twice() + x, d.behind(x), d.with_unit, d.begin(x)
 
 
 def attributes(d: Any, x: Any) -> Any:
@@ -133,3 +136,11 @@ def test_a_method_of_the_class_that_is_replaced_is_seen(monkeypatch: pytest.Monk
 def test_others_are_refused(kind: Any) -> None:
     with pytest.raises(fxc.CaptureError, match="from outside"):
         fxc.compile(reads, fullgraph=True)(kind(a=1), np.ones(3))
+
+
+def test_stores_around_the_items_are_refused() -> None:
+    def stores(d: Any, x: Any) -> None:
+        object.__setattr__(d, "c", x)
+
+    with pytest.raises(fxc.CaptureError, match="an assignment to"):
+        fxc.compile(stores, fullgraph=True)(_made(Plain), 1)

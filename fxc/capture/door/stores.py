@@ -165,13 +165,15 @@ class Stores(ItemAccess):
         elif sets_by_python(kind):
             self.special(owner, "__setattr__", name, value)
         else:
-            raise refuse(CHANGE_OUTSIDE, f"an assignment to .{name} of a {kind.__name__}")
+            self.store_plain_attr(owner, name, value)
 
     def store_plain_attr(self, owner: object, name: str, value: object) -> None:
         """``object.__setattr__(owner, name, value)``."""
         self.places.check_apart(owner)
         known = self.outside.object_of(owner)
         text = f"an assignment to .{name} of a {name_of(owner)}"
+        if isinstance(owner, External):
+            raise refuse(CHANGE_OUTSIDE, f"an assignment to .{name} of a {owner.kind.__name__}")
         kind = class_of(owner)
         found = class_attribute(kind, name)
         if has_python_method(type(found), "__set__"):

@@ -8,7 +8,7 @@ container itself is left alone until the call is over. See Note [Effects].
 from __future__ import annotations
 
 import operator
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any, NoReturn
@@ -133,6 +133,10 @@ class External:
         if class_attribute(self.kind, name) is MISSING:
             text = f"{self.kind.__name__!r} object has no attribute {name!r}"
             raise AttributeError(text, name=name, obj=self.original)
+        if name == "__init__":  # that of a stand-in is another one
+            if self.kind is defaultdict or not isinstance(self, ExternalMapping):
+                raise refuse(ARGUMENT_KIND, f"__init__ of a {self.kind.__name__} from outside")
+            return self.update
         ours = (each for each in type(self).__mro__ if issubclass(each, External))
         if not any(name in vars(each) for each in ours):
             raise refuse(ARGUMENT_KIND, f"{name} of a {self.kind.__name__} from outside")
