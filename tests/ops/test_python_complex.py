@@ -40,6 +40,13 @@ def _beside_a_known_float(x, y):
     return x / _ROOT, x + _ROOT, y * _ROOT, y - _ROOT, x == _ROOT, (x * 1j) / _ROOT
 
 
+_TURN = np.complex128(1.2 - 0.3j)
+
+
+def _beside_a_known_complex(x, y):
+    return _TURN * x, x * _TURN, _TURN * np.complex128(y), np.multiply(_TURN, x)
+
+
 def _outcome(fn, x, y):
     """As text, since zeros have signs; a nan has none."""
     try:
@@ -48,7 +55,10 @@ def _outcome(fn, x, y):
         return repr(error)
 
 
-@pytest.mark.parametrize("fn", [_quotients, _powers, _sizes, _beside_floats, _beside_a_known_float])
+PROGRAMS = [_quotients, _powers, _sizes, _beside_floats, _beside_a_known_float]
+
+
+@pytest.mark.parametrize("fn", [*PROGRAMS, _beside_a_known_complex])
 def test_python_s_bits_and_exceptions(fn):
     compiled = fxc.compile(fn, fullgraph=True)
     for k, parts in enumerate(itertools.product(PARTS, repeat=4)):

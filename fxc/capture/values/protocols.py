@@ -72,6 +72,10 @@ class TakesUfuncs:
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
     ) -> Any:
+        if ufunc is np.multiply and isinstance(inputs[0], np.complexfloating):
+            this: Any = self
+            if issubclass(this.__class__, complex | np.complexfloating):
+                return this.__rmul__(inputs[0])  # the operator, which rounds otherwise
         return above().array_ufunc(ufunc, method, inputs, kwargs)
 
     def __divmod__(self, other: Any) -> Any:
