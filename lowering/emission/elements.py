@@ -312,8 +312,9 @@ class Elements:
             if lane and stride != "0":
                 pointer = op(f"getelementptr i8, ptr {pointer}, i64 {stride}")
             there = pointer
-            for (register, _), factor in zip(place.apart, factors, strict=True):
-                at = op(f"extractelement {code.type(I64)} {register}, i32 {lane}")
+            for number, factor in enumerate(factors):
+                one = f"extractelement {code.type(I64)} {place.apart[number][0]}, i32 {lane}"
+                at = place.singles[number][lane] if place.singles else op(one)
                 offset = op(f"mul nsw i64 {at}, {factor}")
                 there = op(f"getelementptr i8, ptr {there}, i64 {offset}")
             yield lane, there

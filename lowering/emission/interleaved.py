@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fxc.ir.later import import_later
-from fxc.ir.symbols import Dim
+from fxc.ir.symbols import Dim, computed_in
 
 from ..nests.accesses import elements_apart
 from ..nests.addressing import byte_offset
+from ..nests.buffers import I64
 from ..nests.program import Program
 from ..nests.statements import Load, Stmt, Store
 from .elements import Elements
@@ -22,9 +23,11 @@ from .registers import InLanes
 
 if TYPE_CHECKING:
     from .apart import Neighbours
+    from .looked_up import LookedUp
 
 # See Note [Rooms with one door].
 neighbours = import_later("fxc.lowering.emission.apart", "Neighbours")
+looked_up = import_later("fxc.lowering.emission.looked_up", "LookedUp")
 
 
 def is_part(program: Program, stmt: Load | Store) -> bool:
@@ -112,18 +115,39 @@ class Interleaved(Elements):
         self.numbers = Numbers(self)
         self.statements: Sequence[Stmt] = ()  # of the block that is being written
         self.neighbours: Neighbours | None = None  # what they have met, if any lie a few apart
+        self.looked_up: LookedUp | None = None  # of what lanes that are places were loaded
+
+    def straight(self, stmt: Stmt, code: Lanes) -> None:
+        super().straight(stmt, code)
+        if self.looked_up is None and self._begins_places(stmt, code):
+            self.looked_up = looked_up(self, self.statements)
+        if self.looked_up is not None:
+            self.looked_up.note(stmt, code)
+
+    def _begins_places(self, stmt: Stmt, code: Lanes) -> bool:
+        """Whether lanes of integers were loaded, of which there may be places of elements, and a
+        register has so many of them that each is rather loaded by itself.
+        """
+        if code.count == 1 or not isinstance(stmt, Load) or stmt.dtype.kind not in "iu":
+            return False
+        if self.program.target.vector // I64.itemsize < self.costs.lanes_taken_out:
+            return False
+        loads = [each for each in self.statements if isinstance(each, Load)]
+        return any(computed_in(dim) for each in loads for dim in each.index)
 
     def gathered(self, stmt: Load, place: InLanes, code: Lanes) -> str:
         if is_part(self.program, stmt):
             return self.numbers.load(stmt, code)
         found = self.few_apart(stmt, code)
         loaded = found.load(stmt, code) if found is not None else None
+        if loaded is None and self.looked_up is not None and place.apart:
+            loaded = self.looked_up.load(stmt, place, code)
         return loaded or super().gathered(stmt, place, code)
 
     def clear(self) -> None:
         """Nothing that is in registers can be relied on."""
         self.numbers.clear()
-        self.neighbours = None
+        self.neighbours = self.looked_up = None
 
     def forget(self, stmt: Store) -> None:
         """What ``stmt`` may overwrite has to be loaded again."""

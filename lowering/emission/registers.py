@@ -55,6 +55,7 @@ class InLanes:
     start: Dim
     known_step: Dim
     apart: tuple[tuple[str, Dim], ...]  # register, factor
+    singles: tuple[tuple[str, ...], ...] = ()  # of each of these a register for each lane, if any
 
     @property
     def step(self) -> Dim | None:

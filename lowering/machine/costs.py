@@ -200,7 +200,8 @@ class Costs:
     # takes longer to compile, so most of that is for loops that run long: from so many operations
     # on, and so many in the whole loop, which may have twice as many lanes as others if nearly all
     # it does is one chain. Running totals of a loop: how many lanes make up for their steps. Loads
-    # from tables: the work beside each from which on lanes pay.
+    # from tables: the work beside each from which on lanes pay. Places in one register of which
+    # each takes longer to be taken out than to be loaded once more.
     lanes: int = 32
     lanes_totals: int = 4
     lanes_running: int = 4
@@ -210,6 +211,7 @@ class Costs:
     lanes_work: int = 20
     lanes_much: int = 1 << 24
     lanes_looked_up: int = 12
+    lanes_taken_out: int = 8
 
     # Short loops that are written down: iterations, of those inside of others together, and
     # statements of them all; columns of a temporary that are numbers in registers where another

@@ -12,6 +12,8 @@ from expecttest import TestCase
 import fxc
 from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.symbols import Dim
+from fxc.pipeline.assemble import target
+from fxc.pipeline.report import Stages
 from tests.covering import pairs
 from tests.lowered import OPS, check_native, check_raises, filled, loops
 
@@ -284,6 +286,61 @@ def test_dtypes_of_elements_and_indices(dtype: str, kind: str) -> None:
     check_native(lambda x, y: take(x, y), x, y)
     check_native(lambda x, y, z: {"x": put(x, z, y)}, x, y, filled("f4", (37,), 5))
     check_native(lambda x, y: {"x": put(x, OPS.add(take(x, y), take(x, y)), y)}, x, y)
+
+
+@pytest.mark.parametrize("kind", ["i8", "u8", "i4", "u2", "u1"])
+def test_places_that_memory_holds(kind: str) -> None:
+    """In whole vectors of them none, one or all count from the end."""
+    x, low = filled("f8", (200,)), np.random.default_rng(2).integers(0, 100, 64).astype(kind)
+    for from_end in ([], [3], [8, 63], range(64)):
+        y = low.copy()
+        if y.dtype.kind == "i":
+            y[[*from_end]] -= 200
+        check_native(lambda x, y: take(x, y), x, y)
+        check_native(lambda x, y: take(x, y, y, axes=(0, 1)), x.reshape(100, 2), y % 2)
+        check_native(lambda x, y: OPS.add(take(x, OPS.add(y, y)), take(x, y)), x, y // 2)
+        for wrong in (200, -201)[: 2 if kind[0] == "i" else kind != "u1"]:
+            y[30] = wrong
+            check_raises(lambda x, y: take(x, y), x, y)
+            y[30] = 5
+
+
+def test_places_that_are_made_of_places() -> None:
+    """Inside of the array, when memory has what they are made of."""
+    x, y = filled("f8", (50,)), np.arange(-100, -60)
+    check_native(lambda x, y: take(x, wrap(y, 100)), x, y)
+
+
+def replaced(table: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Places that are stored to meanwhile are not loaded once more."""
+    found = np.empty(len(places))
+    for i in range(len(places)):
+        place = places[i]
+        places[i] = 0
+        found[i] = table[place]
+    return found
+
+
+def test_places_that_change() -> None:
+    table, compiled = np.arange(50) * 3.0, fxc.compile(replaced, fullgraph=True)
+    for low in (0, -7):
+        places = np.random.default_rng(3).integers(low, 8, 40)
+        mine = places.copy()
+        assert np.array_equal(compiled(table, mine), table[places])
+        assert not mine.any()
+
+
+def test_places_are_loaded_one_by_one() -> None:
+    """Where a register has many of them; those that are computed are taken out of it."""
+    rows, places = np.arange(60.0).reshape(6, 10), np.arange(48) % 6
+    for fn, are_loaded in ((lambda x, y: x[y, y], True), (lambda x, y: x[y + 1, y], False)):
+        compiled = fxc.compile(fn, fullgraph=True)
+        assert np.array_equal(compiled(rows, places - 1), fn(rows, places - 1))
+        stages = compiled.inspect(rows, places - 1)
+        assert isinstance(stages, Stages)
+        text = str(stages.llvm)
+        has_many = "<8 x i64>" in text and target().vector == 64
+        assert ("looked" in text) == (are_loaded and has_many)
 
 
 @pytest.mark.parametrize("number", range(4))
