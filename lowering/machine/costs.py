@@ -210,7 +210,7 @@ class Costs:
     lanes_statements: int = 64
     lanes_work: int = 20
     lanes_much: int = 1 << 24
-    lanes_looked_up: int = 12
+    lanes_looked_up: int = 5
     lanes_taken_out: int = 8
 
     # Short loops that are written down: iterations, of those inside of others together, and

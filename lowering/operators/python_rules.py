@@ -123,6 +123,7 @@ def asks_library(op: str, args: Sequence[Atom]) -> bool:
 
 _POWERS = frozenset({"power_of_scalars", "py_power", "try_power"})
 _IN_LIBRARY = frozenset({"hypot_of_parts", *(f"math_{name}" for name in LIBRARY)})
+_OF_PLACES = frozenset({"wrap_index", "count_from_front", "out_of_bounds"})
 
 
 def mostly_looks_up(block: Sequence[Stmt], costs: Costs) -> bool:
@@ -131,7 +132,8 @@ def mostly_looks_up(block: Sequence[Stmt], costs: Costs) -> bool:
 
     One by one, such a load is one instruction, and that of its place another: no byte is out of
     the bounds of a table of 256. In lanes each place has to be taken out of a register, and each
-    element to be put into one.
+    element to be put into one. To ask whether places are in bounds is no work beside: one by one it
+    is a jump.
     """
     stmts = tuple(walk(tuple(block)))
     made = {stmt.name: stmt for stmt in stmts if isinstance(stmt, Compute)}
@@ -141,8 +143,8 @@ def mostly_looks_up(block: Sequence[Stmt], costs: Costs) -> bool:
     )
     if not count:
         return False
-    work = sum(SCALAR_RULES[stmt.op].cost for stmt in made.values())
-    return work < costs.lanes_looked_up * count
+    beside = [stmt for stmt in made.values() if stmt.op not in _OF_PLACES]
+    return sum(SCALAR_RULES[stmt.op].cost for stmt in beside) < costs.lanes_looked_up * count
 
 
 def _is_small(name: str, made: dict[str, Compute]) -> bool:

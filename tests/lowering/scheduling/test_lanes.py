@@ -270,6 +270,9 @@ def rooted(x: np.ndarray, table: np.ndarray) -> np.ndarray:
         (looked_up, "u2", False),
         (rooted, "u1", True),  # much work beside
         (lambda x, table: table[x] + 1.0, "u1", False),
+        (lambda x, table: table[:256][x] + 1.0, "u2", False),  # bounds are no work beside
+        (lambda x, table: np.sqrt(table[x]), "u1", True),
+        (lambda x, table: (table[x] * 2.0 + 1.0) * table[x] - 3.0, "u1", True),
         (lambda x, table: table[x] + 1.0, "i8", True),  # bounds are looked at in lanes
     ],
 )
