@@ -22,6 +22,9 @@ from fxc.ir.errors import WouldRaise, a_kind
 # Operators whose result is as true as their operand.
 AS_TRUE = frozenset({"astype", "py_bool"})
 
+# Operators that NumPy's complex scalars compute otherwise than the ufuncs of these names do.
+OF_COMPLEX_SCALARS = frozenset({"multiply", "less", "less_equal", "greater", "greater_equal"})
+
 
 def stem(op: str) -> str:
     """The name of an operator that may be Python's, without a word about checks."""

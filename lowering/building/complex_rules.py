@@ -39,6 +39,8 @@ from .rule_body import RuleBody
 #   then calls hypot, on some processors.
 #   ``rule_of`` (complex_nodes.py) follows that for arrays of rank 1; docs/numerics.md has the bound
 #   for the rest, and for ``absolute`` of complex64.
+# - Python's ``<`` on NumPy's complex scalars (py_less) looks at the imaginary parts where the real
+#   ones are equal, and nowhere else; the ufunc says no wherever there is a nan.
 
 COMPLEX128 = np.dtype(np.complex128)
 
@@ -176,16 +178,21 @@ def equality(name: str, joined: str) -> Make:
     return make
 
 
-def _ordered(body: RuleBody, dtype: np.dtype, name: str, x: Pair, y: Pair) -> Atom:
-    """NumPy's order: by the real part, then by the imaginary one; no nan is in order."""
+def ordered(body: RuleBody, dtype: np.dtype, name: str, x: Pair, y: Pair) -> Atom:
+    """By the real part, then by the imaginary one: the order of NumPy's scalars."""
     floats = Floats(body, PART_DTYPES[dtype])
     strict = {"less_equal": "less", "greater_equal": "greater"}.get(name, name)
-    before = floats.test(strict, x.re, y.re)
-    numbers = floats.test("equal", x.im, x.im), floats.test("equal", y.im, y.im)
-    before = logic(body, "logical_and", before, logic(body, "logical_and", *numbers))
     same = floats.test("equal", x.re, y.re)
     then = logic(body, "logical_and", same, floats.test(name, x.im, y.im))
-    return logic(body, "logical_or", before, then)
+    return logic(body, "logical_or", floats.test(strict, x.re, y.re), then)
+
+
+def _ordered(body: RuleBody, dtype: np.dtype, name: str, x: Pair, y: Pair) -> Atom:
+    """The order of NumPy's ufuncs: no nan is in order."""
+    floats = Floats(body, PART_DTYPES[dtype])
+    numbers = floats.test("equal", x.im, x.im), floats.test("equal", y.im, y.im)
+    before = ordered(body, dtype, name, x, y)
+    return logic(body, "logical_and", before, logic(body, "logical_and", *numbers))
 
 
 def _comparison(name: str) -> Make:

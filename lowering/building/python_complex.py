@@ -15,8 +15,15 @@ from fxc.ir.types import PART_DTYPES, ScalarType, Type
 from ..nests.buffers import F64, Atom, Element, Pair
 from ..operators.scalar_rules import DTypes, cast_types
 from .complex_floats import Floats, logic
-from .complex_rules import absolute_scalar, by_part, equality, multiply_scalars, pairs_of
-from .made_rules import MadeRule
+from .complex_rules import (
+    absolute_scalar,
+    by_part,
+    equality,
+    multiply_scalars,
+    ordered,
+    pairs_of,
+)
+from .made_rules import MadeRule, Make
 from .rule_body import RuleBody
 
 _COMPLEX128 = np.dtype(np.complex128)
@@ -117,6 +124,21 @@ def _without_ints(types: Sequence[Type]) -> bool:
     return all(kind.dtype.kind in "fc" for kind in types[:-1])
 
 
+def _order(name: str) -> Make:
+    """As NumPy's scalars are compared; Python's have no order."""
+
+    def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+        return ordered(body, dtypes[0], name, *pairs_of(args))
+
+    return make
+
+
+def _are_alike(types: Sequence[Type]) -> bool:
+    """Whether the operands are of one dtype, as capture casts them."""
+    x, y, _ = types
+    return x.dtype == y.dtype
+
+
 PYTHON_COMPLEX_RULES: dict[str, MadeRule] = {
     "py_add": MadeRule(by_part("add"), typed=as_result),
     "py_subtract": MadeRule(by_part("subtract"), typed=as_result),
@@ -127,6 +149,10 @@ PYTHON_COMPLEX_RULES: dict[str, MadeRule] = {
     },
     "py_equal": MadeRule(equality("equal", "logical_and"), 3, _as_complex, _without_ints),
     "py_not_equal": MadeRule(equality("not_equal", "logical_or"), 3, _as_complex, _without_ints),
+    **{
+        f"py_{name}": MadeRule(_order(name), 6, cast_types, _are_alike)
+        for name in ("less", "less_equal", "greater", "greater_equal")
+    },
     "py_complex": MadeRule(_of_parts, 0, _as_parts, _is_of_parts),
     "py_multiply": MadeRule(multiply_scalars, 6, as_result, _multiplies_as_c),
     **{

@@ -302,6 +302,19 @@ def test_memory_is_shared_as_by_the_program(function: Any, make: Any, dynamic: b
         assert differences(function, source, make(np.random.default_rng(seed))) == []
 
 
+def orders_complex(z):
+    """Of complex scalars operators are not the ufuncs."""
+    x, y = z[0], z[1]
+    return x > y, np.greater(x, y), x * y, np.multiply(x, y), z > y
+
+
+def test_ufuncs_of_complex_scalars_are_no_operators() -> None:
+    z = np.array([complex(np.inf, np.nan), 1 + 2j])
+    source = loaded(fxc.export(orders_complex, z).to_numpy_source())
+    for args in (z, z[::-1].copy(), np.array([0.1 - 3j, 0.7 + 0.3j])):
+        assert differences(orders_complex, source, (args,)) == []
+
+
 def test_two_buffers_are_swapped_without_a_copy() -> None:
     text = exported_text(two_buffers, np.ones(9), np.ones(9), 4)
     assert "b[1:-1] = a[:-2] + a[2:]" in text

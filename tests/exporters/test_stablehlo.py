@@ -333,6 +333,17 @@ def test_constants() -> None:
     assert [x.tobytes() for x in found] == [x.tobytes() for x in tables]
 
 
+def test_the_order_of_complex_scalars() -> None:
+    """MLIR has none: their parts are compared."""
+
+    def program(z):
+        return z[0] < z[1], z[0] >= z[1], z[0] > 1j, z[0] == z[1], 2 * z[0] <= z[1]
+
+    for z in (np.array([1 + 2j, 1 + 3j]), np.array([complex(np.inf, np.nan), 2j])):
+        found = call_in_xla(fxc.export(program, z), (z,))
+        assert [bool(x) for x in found] == [bool(x) for x in program(z)]
+
+
 def test_names_that_mlir_does_not_know() -> None:
     def program(größe, t):
         α = größe + t

@@ -6,6 +6,7 @@ does not follow it the difference is held to its bound.
 
 from __future__ import annotations
 
+import itertools
 import operator
 import warnings
 from collections.abc import Callable, Sequence
@@ -373,6 +374,27 @@ def test_scalar_arithmetic(dtype: str) -> None:
         return [x, complex(*rng.standard_normal(2)), np.complex64(complex(*rng.standard_normal(2)))]
 
     check(every, make, frozenset({"py_absolute", "py_multiply", "power"}))
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "G"])
+def test_order_of_scalars(dtype: str) -> None:
+    """Python's operators do not look for nan in imaginary parts, where NumPy's scalars compare."""
+
+    def every(x: Any, n: Any, k: Any, c: Any, r: Any) -> list[Any]:
+        a, b, i = x[0], x[1], n[0]
+        results = [a < b, b <= a, a > 1j, a >= 2, b > 0.5, a >= True, a > k, k >= b, c > a, b < c]
+        results += [a < i, i < a, a > r, r <= b, x[0, ...] > b, np.greater(a, b), np.less(a, 1j)]
+        count = 0
+        for each in x:
+            count = 2 * count + (each >= 1j)
+        return [*results, count]
+
+    special = [complex(np.inf, np.nan), complex(-np.inf, np.nan), complex(np.nan, 1), 1 + 2j]
+    compiled = fxc.compile(every, fullgraph=True)
+    for a, b in itertools.product([*special, complex(1, np.nan), complex(np.inf, -0.0)], special):
+        args = [np.array([a, b], dtype), np.array([3]), complex(b), np.complex64(a), np.float32(2)]
+        assert not difference(run(every, args), run(compiled, args))
+    assert dtype == "G" or not compiled.cache_info().fallbacks
 
 
 @pytest.mark.parametrize("exponent", [2, -1, 0.5, 1, 3, 0, 2.0, 2 + 0j, np.int64(2)], ids=repr)

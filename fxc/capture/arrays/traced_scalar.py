@@ -13,12 +13,12 @@ from fxc.ir.graph import Literal
 from fxc.ir.later import import_later
 from fxc.ir.size_guards import guard
 from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.python_numbers import OF_COMPLEX_SCALARS
 
 from ..numbers.python_numbers import (
     arithmetic,
     as_scalar,
     bit_count,
-    cast_to,
     rounded,
     to_int,
     to_python,
@@ -33,13 +33,14 @@ from ..values.late import late, repeated
 from ..values.operands import Traced, TracedValue, is_derived, operand, plain_number, record, wrap
 from ..values.operator_methods import BINARY, COMPARISONS, UNARY, give_conversions, give_methods
 from ..values.protocols import as_numpys
-from .dtypes import CASTINGS, check_real, dtype_of, promoting
+from .dtypes import CASTINGS, check_real, dtype_of
 from .ufuncs import call_ufunc, taken
 
 viewed = import_later("fxc.capture.arrays.memory", "view")
 beside_text = import_later("fxc.capture.arrays.deferring", "beside_text")
 left_to = import_later("fxc.capture.arrays.deferring", "left_to")
 left_to_of_scalar = import_later("fxc.capture.arrays.deferring", "left_to_of_scalar")
+complex_scalars = import_later("fxc.capture.arrays.complex_scalars", "computed")
 demand_cast = import_later("fxc.capture.arrays.sequences", "demand_cast")
 int_of = import_later("fxc.capture.numbers.derived", "int_of")
 dim_of = import_later("fxc.capture.numbers.dims", "dim_of")
@@ -307,12 +308,12 @@ def _compute(name: str, left: Any, right: Any) -> Any:
         if name not in ("add", "sub", "mul", "truediv"):
             raise refuse(OPERAND, f"{name!r} of a complex and an np.float64")
         return arithmetic(name, left, right)
-    if name == "mul" and _are_complex_scalars(left, right):
-        parts = operand(left), operand(right)
-        dtype = np.result_type(*(promoting(x.type) for x in parts))
-        cast = (x if x.type == ScalarType(dtype) else cast_to(x, dtype) for x in parts)
-        return record("py_multiply", *cast)
-    return call_ufunc(_NUMPYS[name], left, right)
+    op = _NUMPYS[name]
+    if op in OF_COMPLEX_SCALARS and "c" in (operand(x).type.dtype.kind for x in (left, right)):
+        found = complex_scalars(op, left, right)
+        if found is not None:
+            return found
+    return call_ufunc(op, left, right)
 
 
 def _is_sequence(x: object) -> bool:
@@ -337,15 +338,6 @@ def _is_python_complex(x: object) -> bool:
 
 def _is_float64(x: object) -> bool:
     return type(x) is TracedScalar and x.__class__ is np.float64
-
-
-def _are_complex_scalars(left: object, right: object) -> bool:
-    """Whether Python's operator multiplies NumPy's complex scalars: it rounds otherwise than the
-    ufunc does. See Note [Complex numbers] in ``lowering``.
-    """
-    types = [operand(x).type for x in (left, right)]
-    scalars = all(isinstance(kind, ScalarType) for kind in types)
-    return scalars and any(kind.dtype.kind == "c" for kind in types)
 
 
 def known_number(x: object, what: str) -> Any:

@@ -14,7 +14,7 @@ from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, ScalarType, is_c_contiguous
 from fxc.ops.foreign_calls import ForeignCall, Hole
 from fxc.ops.operators import Operator, Tag
-from fxc.ops.python_numbers import PYTHON_OPERATORS, stem
+from fxc.ops.python_numbers import OF_COMPLEX_SCALARS, PYTHON_OPERATORS, stem
 from fxc.ops.table import TABLE
 
 from . import code
@@ -177,7 +177,7 @@ class Rules:
         operands = [arg for arg in node.args if isinstance(arg, Value | Literal)]
         codes = self.all(operands)
         strong = any(not is_python(each) for each in operands)
-        if strong and node.op in _INFIX and _is_same_power(node):
+        if strong and node.op in _INFIX and _is_same_power(node) and _is_same_of_complex(node):
             sign, binds = _INFIX[node.op]
             return binary(codes[0], sign, codes[1], binds)
         if strong and node.op in _SIGNS:
@@ -288,6 +288,14 @@ def _is_same_power(node: Node) -> bool:
         return False
     value = exponent.value if isinstance(exponent, Literal) else None
     return value is not None and value not in _OTHER_POWERS and value == value
+
+
+def _is_same_of_complex(node: Node) -> bool:
+    """Whether Python's operator is what the ufunc gives, where a complex scalar is its operand."""
+    operands = [arg for arg in node.args if isinstance(arg, Value | Literal)]
+    if node.op not in OF_COMPLEX_SCALARS or any(map(is_array, operands)):
+        return True
+    return all(x.type.dtype.kind != "c" for x in operands)
 
 
 def is_c(x: Operand) -> bool:

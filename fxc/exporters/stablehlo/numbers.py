@@ -28,13 +28,13 @@ def _as_floats(rule: Rule) -> Rule:
     return floating
 
 
-def _compared(direction: str) -> Rule:
+def _compared(compare: Rule) -> Rule:
     """Of an int and a float the int becomes one."""
 
     def rule(k: Kit, x: Val, y: Val) -> Val:
         if x.dtype != y.dtype:
             x, y = cast(k, x, F64), cast(k, y, F64)
-        return k.b.compare(direction, x, y)
+        return compare(k, x, y)
 
     return rule
 
@@ -70,10 +70,6 @@ _OF_MATH = {
     "isinf": "isinf", "isfinite": "isfinite",
 }  # fmt: skip
 _NUMPYS = arithmetic.RULES | elementary.RULES
-_COMPARISONS = {
-    "equal": "EQ", "not_equal": "NE", "less": "LT", "less_equal": "LE", "greater": "GT",
-    "greater_equal": "GE",
-}  # fmt: skip
 
 _OF_PYTHON: dict[str, Rule] = {
     **{
@@ -102,7 +98,10 @@ _OF_PYTHON: dict[str, Rule] = {
     "float": lambda k, x: cast(k, x, F64),
     "bool": lambda k, x: k.truth(x),
     "complex": _complex,
-    **{name: _compared(direction) for name, direction in _COMPARISONS.items()},
+    **{
+        name: _compared(_NUMPYS[name])
+        for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+    },
 }  # fmt: skip
 
 _MATH: dict[str, Rule] = {
