@@ -92,12 +92,18 @@ def multiply_scalars(
     return Pair(re, floats.add(floats.mul(x.re, y.im), floats.mul(x.im, y.re)))
 
 
+def _is_larger(floats: Floats, x: Atom, y: Atom) -> Atom:
+    """Whether x ≥ y, of sizes of parts: NumPy calls nan invalid there."""
+    compared = logic(floats.body, "logical_not", floats.test("has_no_order", x, y))
+    return logic(floats.body, "logical_and", compared, floats.test("greater_equal", x, y))
+
+
 def _divide(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
     """Smith's algorithm, as NumPy has it: by the larger part of the divisor."""
     floats, (x, y) = Floats(body, PART_DTYPES[result]), pairs_of(args)
     choose = floats.choose
     re_size, im_size = floats.op("absolute", y.re), floats.op("absolute", y.im)
-    by_re = floats.test("greater_equal", re_size, im_size)
+    by_re = _is_larger(floats, re_size, im_size)
     small, large = choose(by_re, y.im, y.re), choose(by_re, y.re, y.im)
     ratio = floats.div(small, large)
     scale = floats.div(floats.const(1.0), floats.add(large, floats.mul(small, ratio)))
@@ -117,7 +123,7 @@ def _reciprocal(
 ) -> Element:
     floats, (x,) = Floats(body, PART_DTYPES[result]), pairs_of(args)
     choose, one = floats.choose, floats.const(1.0)
-    by_re = floats.test("less_equal", floats.op("absolute", x.im), floats.op("absolute", x.re))
+    by_re = _is_larger(floats, floats.op("absolute", x.re), floats.op("absolute", x.im))
     small, large = choose(by_re, x.im, x.re), choose(by_re, x.re, x.im)
     ratio = floats.div(small, large)
     whole = floats.add(large, floats.mul(small, ratio))

@@ -18,12 +18,14 @@ def fused_multiply_add(code: Lanes, args: Sequence[str], dtypes: DTypes, result:
 
 
 def has_no_order(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
-    """Whether two complex numbers have none, by their real parts and their imaginary ones, of which
-    those of equal real parts are compared. NumPy calls that invalid.
+    """Whether two numbers have none, by their real parts and, if they are complex, their imaginary
+    ones, of which those of equal real parts are compared. NumPy calls that invalid.
     """
     dtype, (x, y, *imaginary) = dtypes[0], args
-    same = code.compare("oeq", dtype, x, y)
-    second = code.binary("and", BOOL, same, code.compare("uno", dtype, *imaginary))
-    found = code.binary("or", BOOL, code.compare("uno", dtype, x, y), second)
+    found = code.compare("uno", dtype, x, y)
+    if imaginary:
+        same = code.compare("oeq", dtype, x, y)
+        second = code.binary("and", BOOL, same, code.compare("uno", dtype, *imaginary))
+        found = code.binary("or", BOOL, found, second)
     code.report(found, INVALID)
     return found

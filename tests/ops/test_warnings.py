@@ -178,16 +178,26 @@ def test_functions_of_complex_numbers(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["c16", "c8"])
 @pytest.mark.parametrize(
-    "name", ["less", "less_equal", "greater", "greater_equal", "equal", "maximum"]
+    "name", ["less", "less_equal", "greater", "greater_equal", "equal", "maximum", "divide"]
 )
 def test_complex_numbers_in_order(name: str, kind: str) -> None:
-    """What has no order is invalid to comparisons, and to nothing else."""
+    """What has no order is invalid to comparisons, and to divisions by it, which compare parts."""
     parts = [1.0, np.inf, np.nan]
     numbers = [complex(x, y) for x, y in itertools.product(parts, repeat=2)]
     f = function(f"def f(a, b):\n    return np.{name}(a, b)\n")
     compiled = fxc.compile(f, fullgraph=True)
     for x, y in itertools.product(numbers, repeat=2):
         args = [_with(18, each, 19, kind, 1.0) for each in (x, y)]
+        wake(compiled)
+        assert outcome(f, args)[0] == outcome(compiled, args)[0], (x, y)
+
+
+@pytest.mark.parametrize("kind", ["c16", "c8"])
+def test_complex_divisors_without_a_size(kind: str) -> None:
+    f = function("def f(a):\n    return 1 / a[0], np.reciprocal(a), a[0] / a[1]\n")
+    compiled = fxc.compile(f, fullgraph=True)
+    for x, y in itertools.product([1 + 1j, complex(1, NAN), complex(NAN, INF)], repeat=2):
+        args = (np.array([x, y], kind),)
         wake(compiled)
         assert outcome(f, args)[0] == outcome(compiled, args)[0], (x, y)
 
