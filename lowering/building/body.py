@@ -66,7 +66,10 @@ class Body:
     def element(self, operand: Operand, index: Idx, dtype: np.dtype | None = None) -> Element:
         """The element of ``operand`` at ``index``, cast to ``dtype``."""
         if isinstance(operand, Literal):
-            return literal_element(operand.value, dtype or operand.type.dtype)
+            own = operand.type.dtype
+            if dtype is not None and _sets_flag(operand, dtype):
+                return self.cast(literal_element(operand.value, own), own, dtype)
+            return literal_element(operand.value, dtype or own)
         found = self._known.get((operand, index))
         if found is None:
             found = self._known[operand, index] = self._element(operand, index)
@@ -272,6 +275,21 @@ def literal_element(value: object, dtype: np.dtype) -> Element:
         part = PART_DTYPES[dtype]
         return Pair(Const(found.real.item(), part), Const(found.imag.item(), part))
     return Const(found.item(), dtype)
+
+
+def _sets_flag(x: Literal, dtype: np.dtype) -> bool:
+    """Whether NumPy may tell of the cast to ``dtype``: of a number that is too large for it, or
+    too small.
+    """
+    own = x.type.dtype
+    if own.kind not in "iufc" or dtype.kind not in "fc" or own.itemsize <= dtype.itemsize:
+        return False
+    try:
+        with np.errstate(all="raise"):
+            np.asarray(x.value).astype(dtype)
+    except FloatingPointError:
+        return True
+    return False
 
 
 def real_atom(element: Element) -> Atom:

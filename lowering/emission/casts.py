@@ -35,6 +35,8 @@ def cast(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> 
         return x
     if result.kind == "b":
         return truth(code, x, source)
+    if source.kind == "f" and result.itemsize < source.itemsize and not x.startswith("%"):
+        x = code.fenced(x, source)  # LLVM computes it, and sets no flag
     if HALF in (source, result):
         return _of_halves(code, x, source, result)
     if source.kind == "f":
@@ -58,7 +60,9 @@ def _of_halves(code: Lanes, x: str, source: np.dtype, result: np.dtype) -> str:
     if source == F64:
         x = _rounded_to_odd(code, x)
     elif source != F32:
+        is_known = not x.startswith("%")
         x = cast(code, (x,), (source,), F32)
+        x = code.fenced(x, F32) if is_known else x
     return code.convert("fptrunc", x, F32, HALF)
 
 

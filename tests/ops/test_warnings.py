@@ -334,6 +334,27 @@ def test_constants(expression: str) -> None:
     check(source, (3,), (4,), (20,))
 
 
+NUMBERS_OUT_OF_RANGE = [
+    "a + 1e300, a[0] * -1e300",
+    "np.minimum(a, 1e300)",
+    "a < 1e300",
+    "np.where(a > 0, a, 1e39)",
+    "np.maximum(a[0], 1e300 + 1j), a.sum()",
+    "np.float16(a[0]) + 70000, a * 2",
+]
+
+
+@pytest.mark.parametrize("kind", ["f4", "f2"])
+@pytest.mark.parametrize("expression", NUMBERS_OUT_OF_RANGE)
+def test_numbers_that_are_too_large_for_a_dtype(expression: str, kind: str) -> None:
+    """NumPy casts them first, and tells of it."""
+    source = f"def f(a):\n    return {expression}\n"
+    args = (np.arange(5.0).astype(kind),)
+    if (kind, "j" in expression) != ("f2", True):
+        assert told(source, *args)
+    check(source, args, args)
+
+
 @pytest.mark.parametrize("given", ["a, b", "a, b, None", "a, b, out=None", "a, b, out=(None,)"])
 def test_a_mask_without_an_output(given: str) -> None:
     """NumPy warns of that from 2.4 on, unless the program says that there is none."""
