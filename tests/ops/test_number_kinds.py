@@ -358,6 +358,24 @@ def test_numbers_of_numpy_have_shapes_of_their_own() -> None:
     assert difference(run(fn, [x]), run(fxc.compile(fn, fullgraph=True), [x])) == ""
 
 
+@pytest.mark.parametrize("number", [1.5, 3, True], ids=repr)
+@pytest.mark.parametrize("dtype", ["f2", "i1", "u8"])
+def test_a_number_of_pythons_that_is_clipped(number: Any, dtype: str) -> None:
+    """It gets the dtype of an array, and keeps it beside the bounds."""
+
+    def program(k, x):
+        return (
+            np.clip(k, x, x + x),
+            np.clip(k, x[0], None),
+            np.clip(k, None, x[1]),
+            np.clip(k, 0, 2),
+        )
+
+    compiled = fxc.compile(program, fullgraph=True)
+    x = np.arange(3).astype(dtype)
+    assert difference(run(program, [number, x]), run(compiled, [number, x])) == ""
+
+
 class Level(enum.IntEnum):
     LOW = 1
     HIGH = 2

@@ -8,7 +8,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import NUMPY_OPTION, OVERLAPPING_WRITE
 from fxc.ir.graph import Literal, Operand, Value
-from fxc.ir.types import ArrayType
+from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_f_ordered
 from fxc.ops.metas.shapes import broadcast_shapes, broadcasts_to, same_shape
 
@@ -18,7 +18,7 @@ from ..arrays.indexing import assign
 from ..arrays.reductions import Asked, reduce, reducible
 from ..arrays.ufuncs import call_ufunc, writable
 from ..numbers.dims import known_int
-from ..numbers.python_numbers import to_bool
+from ..numbers.python_numbers import cast_to, to_bool
 from ..numbers.traced_int import TracedInt, check_fits
 from ..session.refusing import refuse
 from ..session.session import current
@@ -49,6 +49,10 @@ def clip(
         if value is not None and value is not np._NoValue:
             raise refuse(NUMPY_OPTION, f"np.clip with {key}=")
     value = reducible(a)
+    if (
+        isinstance(value.type, ScalarType) and value.type.weak
+    ):  # the dtype that NumPy gives it stays
+        value = cast_to(value, value.type.dtype)
     bounds: tuple[Any, ...] = (a_min if min is None else min, a_max if max is None else max)
     if value.type.dtype.kind in "iu":  # whether a Python int is in the dtype's range matters
         bounds = tuple(int(x) if type(x) is TracedInt else x for x in bounds)
