@@ -355,6 +355,14 @@ def test_numbers_that_are_too_large_for_a_dtype(expression: str, kind: str) -> N
     check(source, args, args)
 
 
+def test_the_other_way_round() -> None:
+    """Python's numbers leave a comparison to NumPy's scalar, which turns it round."""
+    source = "def f(a, k):\n    return k < a, k + 0 >= a\n"
+    args = (np.longdouble(NAN), 2j)
+    assert [text.split()[-1] for text in told(source, *args)] == ["greater", "less_equal"]
+    check(source, args, args)
+
+
 @pytest.mark.parametrize("given", ["a, b", "a, b, None", "a, b, out=None", "a, b, out=(None,)"])
 def test_a_mask_without_an_output(given: str) -> None:
     """NumPy warns of that from 2.4 on, unless the program says that there is none."""

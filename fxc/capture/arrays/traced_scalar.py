@@ -302,6 +302,8 @@ def _compute(name: str, left: Any, right: Any) -> Any:
             return _repeated(items, scalar)
         if _is_python_scalar(scalar):
             return NotImplemented
+    if name in _MIRRORED and _is_python_scalar(left):
+        return _compute(_MIRRORED[name], right, left)  # Python's numbers do not know NumPy's
     if name == "pow" and type(right) in (int, float) and right == 2 and _is_complex(left):
         return _square(left)
     if _is_python_complex(left) and _is_float64(right):  # which is a float to Python
@@ -314,6 +316,9 @@ def _compute(name: str, left: Any, right: Any) -> Any:
         if found is not None:
             return found
     return call_ufunc(op, left, right)
+
+
+_MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
 
 def _is_sequence(x: object) -> bool:
