@@ -13,7 +13,7 @@ import numpy as np
 from fxc.ir.graph import OF_PYTHON
 from fxc.ir.records import frozen
 
-from ..nests.buffers import BOOL, F64, I64
+from ..nests.buffers import BOOL, F64, HALF, I64
 from ..nests.statements import Accumulate, Apply, Boxed, Compute, Matmul, Stmt, walk
 
 DTypes = tuple[np.dtype, ...]
@@ -194,8 +194,9 @@ def sets_flag(stmt: Stmt) -> bool:
     if isinstance(stmt, Compute | Accumulate) and stmt.quiet >= OF_PYTHON:
         return False
     match stmt:
-        case Compute(op=op, arg_dtypes=dtypes):
+        case Compute(dtype=made, op=op, arg_dtypes=dtypes):
             is_float = any(dtype.kind == "f" for dtype in dtypes)
+            is_float |= op == "astype" and made == HALF  # which has no room for all integers
             return (is_float and op not in SILENT) or op in _INTEGERS or op.endswith(" of scalars")
         case Accumulate(dtype=dtype, combine=combine):
             return dtype.kind == "f" and combine not in SILENT

@@ -355,6 +355,14 @@ def test_numbers_that_are_too_large_for_a_dtype(expression: str, kind: str) -> N
     check(source, args, args)
 
 
+@pytest.mark.parametrize("kind", ["i4", "u2", "i8"])
+def test_integers_that_are_too_large_for_float16(kind: str) -> None:
+    source = "def f(a):\n    return np.float16(a[0]), a.astype('f2')\n"
+    args = (np.array([np.iinfo(kind).max, 3], kind),)
+    assert told(source, *args)
+    check(source, args, (np.array([5, 3], kind),), args)
+
+
 def test_the_other_way_round() -> None:
     """Python's numbers leave a comparison to NumPy's scalar, which turns it round."""
     source = "def f(a, k):\n    return k < a, k + 0 >= a\n"
