@@ -13,6 +13,7 @@ from fxc.ir.boxed_dtypes import boxed_dtype, boxed_name, is_boxed
 from fxc.ir.parse import parse_graph
 from fxc.ir.types import is_known
 from fxc.ops.table import TABLE
+from tests import outcomes
 from tests.wild.seen import difference, watch
 
 LONG = np.longdouble(0).itemsize > 8
@@ -331,3 +332,15 @@ def test_records_that_are_declared_as_aligned_are_told_apart():
     compiled = fxc.compile(lambda a: a[1:])
     for dtype in (plain, aligned, plain):
         assert compiled(np.zeros(3, dtype)).dtype.isalignedstruct == dtype.isalignedstruct
+
+
+@pytest.mark.parametrize("dtype", ["g", "G", "M8[s]", "m8[s]", "U3"])
+def test_scalars_that_are_decided_by(dtype: str) -> None:
+    def program(x):
+        chosen = 1 if x[0] and x[1] else 2
+        return chosen, any([x[0], 0]), all([x[1], 1]), any(each for each in x), not x[0]
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for values in ([0, 0], [0, 3], [5, 7]):
+        x = np.array(values).astype(dtype)
+        assert outcomes.difference(outcomes.run(program, [x]), outcomes.run(compiled, [x])) == ""

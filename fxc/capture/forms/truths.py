@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.boxed_dtypes import is_boxed
 from fxc.ir.graph import Literal, Operand
 
 from ..arrays.array_facts import is_single
 from ..arrays.traced_scalar import TracedScalar
+from ..numbers.python_numbers import to_bool
 from ..numbers.traced_int import TracedInt
 from ..outside.containers import External
 from ..session.session import current
@@ -30,14 +32,13 @@ def truth(test: object) -> Any:
         origins = session.origins.get(test._value)
         if origins and not origins <= session.ints and not session.leaves_open(origins):
             return bool(test)
-        return test
     return going_on(test)
 
 
 def going_on(test: Any) -> Any:
     """As ``truth``, for loops: a number that is an argument need not be a constant."""
-    if type(test) is TracedScalar:
-        return test
+    if type(test) is TracedScalar:  # native code tests what it computes with
+        return to_bool(test) if is_boxed(test._type.dtype) else test
     if type(test) is Mixed:
         return test.number
     if isinstance(test, Traced | External) and (filled := test._is_filled()) is not None:
