@@ -344,3 +344,13 @@ def test_scalars_that_are_decided_by(dtype: str) -> None:
     for values in ([0, 0], [0, 3], [5, 7]):
         x = np.array(values).astype(dtype)
         assert outcomes.difference(outcomes.run(program, [x]), outcomes.run(compiled, [x])) == ""
+
+
+@pytest.mark.parametrize("dtype", ["g", "m8[s]", "M8[D]"])
+def test_parts_that_are_zero(dtype: str) -> None:
+    def program(x):
+        return x[0].real, x[0].imag
+
+    x = np.array([5, 7]).astype(dtype)
+    compiled = fxc.compile(program, fullgraph=True)
+    assert outcomes.difference(outcomes.run(program, [x]), outcomes.run(compiled, [x])) == ""

@@ -138,7 +138,9 @@ class TracedScalar(TracedValue):
     def imag(self) -> Any:
         if self._type.dtype.kind == "c":
             return record("imaginary_number", self._value)
-        return 0 if self._type.weak and self._type.dtype.kind == "b" else self.__class__(0)
+        if self._type.weak:
+            return 0 if self._type.dtype.kind == "b" else self.__class__(0)
+        return np.zeros((), self._type.dtype)[()]
 
     def __getattr__(self, name: str) -> Any:
         if name == "_value":
