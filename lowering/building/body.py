@@ -281,8 +281,8 @@ def _sets_flag(x: Literal, dtype: np.dtype) -> bool:
     """Whether NumPy may tell of the cast to ``dtype``: of a number that is too large for it, or
     too small.
     """
-    own = x.type.dtype
-    if own.kind not in "iufc" or dtype.kind not in "fc" or own.itemsize <= dtype.itemsize:
+    own, to = (PART_DTYPES.get(each, each) for each in (x.type.dtype, dtype))
+    if own.kind not in "iuf" or to.kind != "f" or own.itemsize <= to.itemsize:
         return False
     try:
         with np.errstate(all="raise"):
