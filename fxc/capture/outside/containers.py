@@ -199,7 +199,7 @@ def class_seen(x: object) -> Any:
 def known_items(x: Any) -> Sequence[Any]:
     """The items of a list or tuple, those of one from outside as they are there."""
     if isinstance(x, External):
-        x = x._held.real
+        x = x.original
     return x if type(x) in (list, tuple) else ()
 
 

@@ -123,10 +123,11 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         return value
 
     def attribute(self, name: str) -> Any:
-        held, kind = self._held, self.kind
+        kind = self.kind
         found = class_attribute(kind, name)
         if not is_dict_class(kind) or name == "__class__":
             return super().attribute(name)
+        held = self._held
         if name == "__dict__":
             raise refuse(ARGUMENT_KIND, f"the __dict__ of a {kind.__name__} from outside")
         getter: Any = class_attribute(kind, "__getattr__")
