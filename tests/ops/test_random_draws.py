@@ -522,7 +522,7 @@ def test_many_calls() -> None:
         lambda g: g.bit_generator.state,
         lambda g: g.spawn(2),
         lambda g: g.shuffle([1, 2, 3]),
-        lambda g: g.choice(["a", "b"]),
+        lambda g: g.choice(["a", "b"], size=()),
         lambda g: g.normal(np.complex128(1j)),
     ],
 )
