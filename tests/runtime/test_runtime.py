@@ -377,8 +377,8 @@ def test_calls_keep_the_memory_of_those_before(tmp_path):
         x = np.ones(10**6)
         print(*(faults(steps) for _ in range(6)))
     """
-    first, *_, last = map(int, words_after(code, tmp_path))
-    assert last < 100 < first
+    first, *_, third, second, last = map(int, words_after(code, tmp_path))
+    assert min(third, second, last) < 100 < first  # the system may take pages back in between
 
 
 def test_what_numpy_gives_is_not_copied():
