@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -480,6 +481,7 @@ def test_ctrl_c_ends_a_loop(tmp_path: Path) -> None:
             _thread.interrupt_main()
 
     thread = threading.Thread(target=interrupt)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # shells may have it ignored
     thread.start()
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -487,6 +489,7 @@ def test_ctrl_c_ends_a_loop(tmp_path: Path) -> None:
     finally:
         ended.set()
         thread.join()
+        signal.signal(signal.SIGINT, before)
     assert loaded(np.ones(3)) == 0
 
 
