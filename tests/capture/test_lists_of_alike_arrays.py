@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.capture.guards import facts as guard_facts
 from tests.outcomes import difference, run
 
 
@@ -151,6 +152,16 @@ def test_arrays_that_are_not_alike() -> None:
     grid = [np.asfortranarray(np.arange(6.0).reshape(2, 3)) for _ in range(20)]
     for parts in (_arrays(20), half, long, strided, grid, _arrays(20, 0), _arrays(20, 1), []):
         assert difference(run(total, (parts, None)), run(compiled, (parts, None))) == ""
+
+
+def test_large_arrays_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard_facts, "_MOST_COPIED", 1000)
+    compiled = fxc.compile(total, fullgraph=True)
+    for size, is_copied in ((5, True), (7, False), (5, True)):
+        parts = _arrays(20, size)
+        assert difference(run(total, (parts, None)), run(compiled, (parts, None))) == ""
+        graph = str(compiled.inspect(parts, None).captured)
+        assert ("parts.items" in graph) is is_copied
 
 
 def appended(x, y):

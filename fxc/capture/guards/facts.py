@@ -112,6 +112,7 @@ def all_apart(arrays: Sequence[np.ndarray], other: np.ndarray) -> bool:
 
 FEW_NUMBERS = 4  # items of a list that are read one by one in any case
 FEW_ARRAYS = 16  # the same of arrays
+_MOST_COPIED = 1 << 26  # bytes of all arrays in a list that are copied at each call
 _MOST_COLUMNS = 8
 _CODES: dict[type, tuple[str, np.dtype]] = {
     int: ("q", np.dtype(np.int64)),
@@ -183,15 +184,21 @@ class OneShape:
     alike = 1
 
     def arrays(self, items: Sequence[Any]) -> Arrays:
-        """A new array of them all; None if they are others, or few."""
+        """A new array of them all; None if they are others, few, or too large to copy."""
+        if not self.fits(items):
+            return (None,)
+        return (np.concatenate(items).reshape(len(items), *items[0].shape),)
+
+    def fits(self, items: Sequence[Any]) -> bool:
+        """Whether the items are such, and may be copied at each call."""
         if len(items) <= FEW_ARRAYS or set(map(type, items)) != {np.ndarray}:
-            return (None,)
-        shape = items[0].shape
-        if len(shape) != self.rank or not all(
+            return False
+        shape, size = items[0].shape, items[0].nbytes
+        if len(shape) != self.rank or len(items) * size > _MOST_COPIED:
+            return False
+        return all(
             x.dtype == self.dtype and x.shape == shape and x.flags.c_contiguous for x in items
-        ):
-            return (None,)
-        return (np.concatenate(items).reshape(len(items), *shape),)
+        )
 
 
 def form_of_items(items: Sequence[Any]) -> Numbers | Columns | Ragged | OneShape | None:
@@ -202,9 +209,10 @@ def form_of_items(items: Sequence[Any]) -> Numbers | Columns | Ragged | OneShape
     (kind,) = kinds
     if kind is np.ndarray:
         first = items[0]
-        has_elements = first.dtype.kind in "biufc" and first.size > 1
-        made = OneShape(first.dtype, first.ndim) if has_elements else None
-        return made if made is not None and made.arrays(items)[0] is not None else None
+        if first.dtype.kind not in "biufc" or first.size < 2:
+            return None
+        made = OneShape(first.dtype, first.ndim)
+        return made if made.fits(items) else None
     if kind is list:
         flat = list(chain.from_iterable(items))
         found = _kind_of(flat) if len(flat) > 1 else None
