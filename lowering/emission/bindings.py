@@ -17,10 +17,11 @@ from ..nests.program import Program
 from ..nests.statements import Bind, Boxed, Loop, Stmt, walk
 from .arena import ALIGNMENT
 from .callers import argument, symbols_in
+from .casts import half_of
 from .emit import StatementEmitter
 from .emitter import Emitter
 from .frame import Slot, alias_marks, numbers, vectors
-from .llvm_text import FunctionText, scalar_type
+from .llvm_text import FunctionText, Lanes, scalar_type
 from .native_module import CONSTANT, Segment, Whole, in_text
 from .objects import at_least, read_number
 from .scratch import prepare
@@ -119,12 +120,10 @@ def _bind_params(emitter: Emitter, whole: Whole, least: Mapping[str, int]) -> No
         mark = at_least(emitter, least.get(param.name))
         register = whole.caller.number(f, place, wide, mark)
         kind = scalar_type(param.dtype)
-        if kind in ("float", "half"):
-            register = f.op(f"fptrunc double {register} to float")
-        if kind == "half":  # the number is one of these already
-            register = f.op(f"fptrunc float {register} to half")
+        if kind == "half":
+            register = half_of(Lanes(f, 1), register)
         elif kind == "float":
-            pass
+            register = f.op(f"fptrunc double {register} to float")
         elif kind != wide:
             register = f.op(f"trunc i64 {register} to {kind}")
         emitter.regs.atoms[param.name] = (register, 1)

@@ -15,7 +15,7 @@ from .llvm_text import Lanes
 # (code, argument registers, their dtypes, the result's dtype) -> result register
 Emit = Callable[[Lanes, Sequence[str], DTypes, np.dtype], str]
 
-I16, I32 = np.dtype(np.int16), np.dtype(np.int32)
+I16, I32, U16 = np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.uint16)
 
 
 def truth(code: Lanes, arg: str, dtype: np.dtype) -> str:
@@ -64,6 +64,34 @@ def _of_halves(code: Lanes, x: str, source: np.dtype, result: np.dtype) -> str:
         x = cast(code, (x,), (source,), F32)
         x = code.fenced(x, F32) if is_known else x
     return code.convert("fptrunc", x, F32, HALF)
+
+
+def half_of(code: Lanes, x: str) -> str:
+    """The float16 that a float64 is, put together of its bits: each processor can do that."""
+
+    def number(value: int) -> str:
+        return code.const(value, I64)
+
+    def bits_from(place: int, mask: int) -> str:
+        return code.binary("and", I64, code.binary("lshr", I64, bits, number(place)), number(mask))
+
+    bits = code.convert("bitcast", x, F64, I64)
+    exponent, fraction = bits_from(52, 0x7FF), bits_from(42, 0x3FF)
+    normal = code.binary("shl", I64, code.binary("sub", I64, exponent, number(1008)), number(10))
+    missing = code.binary("sub", I64, number(1009), exponent)
+    missing = code.select(code.compare("ult", I64, missing, number(11)), I64, missing, number(11))
+    whole = code.binary("or", I64, fraction, number(1 << 10))
+    found = code.select(
+        code.compare("uge", I64, exponent, number(1009)),
+        I64,
+        code.binary("or", I64, normal, fraction),
+        code.binary("lshr", I64, whole, missing),
+    )
+    is_finite = code.compare("ne", I64, exponent, number(0x7FF))
+    other = code.binary("or", I64, fraction, number(0x1F << 10))
+    found = code.select(is_finite, I64, found, other)
+    found = code.binary("or", I64, found, bits_from(48, 1 << 15))
+    return code.convert("bitcast", code.convert("trunc", found, I64, U16), U16, HALF)
 
 
 def _rounded_to_odd(code: Lanes, x: str) -> str:

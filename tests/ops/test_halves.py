@@ -201,3 +201,19 @@ def test_a_condition_is_not_converted(monkeypatch: pytest.MonkeyPatch) -> None:
         x = np.array(numbers, np.float16)
         assert compiled(x) == program(x)
         assert "fpext half" not in compiled.inspect(x).llvm
+
+
+def test_a_number_is_not_converted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing converts float16, native code called what is not there."""
+    compiled_for(monkeypatch, replace(assemble.target(), halves=False))
+
+    def program(x: Any, k: Any) -> Any:
+        x[1:] = k
+        return x
+
+    compiled = fxc.compile(program, fullgraph=True)
+    x = np.zeros(3, np.float16)
+    for k in ALL[::31]:
+        assert agrees(compiled(x.copy(), k), program(x.copy(), k)), k
+    assert not compiled.cache_info().fallbacks
+    assert "fptrunc" not in compiled.inspect(x, k).llvm
