@@ -16,7 +16,7 @@ from fxc.ir.error_kinds import KEYS_BY_CONDITION
 from fxc.ir.records import frozen
 
 from ..dicts.made_dicts import OpenDict
-from ..forms.options import is_named
+from ..forms.options import is_member
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..session.refusing import refuse
@@ -54,7 +54,7 @@ _members: WeakValueDictionary[str, Enum] = WeakValueDictionary()  # by their tex
 
 def _text_of_key(key: object) -> str | None:
     """A text for a constant that is a key; None for another key."""
-    if not (isinstance(key, Enum) and is_named(key)):
+    if not is_member(key) or isinstance(key, int | float | str):
         return repr(key) if type(key) in (str, int) else None
     text = stem = f"{type(key).__qualname__}.{key.name}"
     count = 1

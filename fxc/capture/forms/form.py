@@ -75,11 +75,21 @@ class Sized:
     flat: ArrayType
 
 
-@frozen
+@frozen(eq=False)
 class Constant:
-    """None, a text or a member of an enum, which is the same in each call."""
+    """None, a text or a member of an enum, which is the same in each call. A member that is equal
+    to a text or a number is another one.
+    """
 
     value: Any
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not Constant or type(self.value) is not type(other.value):
+            return False
+        return bool(self.value == other.value)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
 
 
 @frozen

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
-from ..arrays.elements import TracedVoid
+from ..arrays.elements import TracedVoid, check_distinct
 from ..arrays.traced_scalar import TracedScalar
 from ..numbers.python_numbers import to_python
 from ..numbers.traced_int import TracedInt
-from ..values.operands import Traced, array_of, operand, record
+from ..values.operands import Traced, array_of, operand, record, variable_of
 from .structures import DEEPEST, fields_of, item_structure
 
+_OF_MEMBERS = (int, float, str)  # what members of an enum may be besides
 _NUMBERS = (bool, int, float, TracedInt, TracedScalar)
 
 
@@ -35,10 +36,20 @@ def has_keys(x: object) -> bool:
 
 
 def is_named(x: object) -> bool:
-    """Whether this is None, a text, or a member of an enum that is no number."""
+    """Whether this is None, a text, or a member of an enum, which may be a number or text, too."""
     if isinstance(x, Enum):
-        return all(issubclass(each, Enum) for each in type(x).__mro__[:-1])
+        return all(each in _OF_MEMBERS or issubclass(each, Enum) for each in type(x).__mro__[:-1])
     return x is None or type(x) is str
+
+
+def is_member(x: object) -> TypeGuard[Enum]:
+    """Whether this is a member of an enum: a constant, of which Python's operators are known."""
+    return isinstance(x, Enum) and is_named(x)
+
+
+def number_of_member(x: Any) -> Any:
+    """The int that a member of an enum is; what is no such member itself."""
+    return int(x) if is_member(x) and isinstance(x, int) else x
 
 
 def is_of_one_type(x: object) -> bool:
@@ -130,6 +141,17 @@ def one_is(options: Sequence[Option], what: Callable[[Any], bool]) -> Any:
     flags = [flag for flag, x in options if what(x)]
     is_known = len(flags) in (0, len(options))
     return bool(flags) if is_known else to_python(one_holds(flags))
+
+
+def flags_of_one(options: Sequence[Option], others: Sequence[Option]) -> Iterator[Any]:
+    """The flags by which something is what another thing is."""
+    for flag, x in options:
+        for one, y in others:
+            if is_record(x) and is_record(y):
+                yield both_hold(both_hold(flag, one), variable_of(operand(x.is_(y))))
+            check_distinct(x, y)
+            if x is y and is_named(x):
+                yield both_hold(flag, one)
 
 
 def is_instance(x: object, kinds: Any) -> bool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from enum import Enum
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,6 @@ from fxc.ir.error_kinds import EXCEPTION, SEVERAL_KINDS
 from fxc.ir.graph import Operand
 
 from ..arrays.deferring import computes, left_to
-from ..arrays.elements import check_distinct
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.python_numbers import as_scalar, to_python
 from ..session.refusing import refusal, refuse
@@ -34,16 +32,19 @@ from .options import (
     Option,
     both_hold,
     flag_operand,
+    flags_of_one,
     graph_type,
     has_keys,
     has_truth,
     holds_not,
     is_instance,
+    is_member,
     is_named,
     is_of_one_type,
     is_record,
     is_row,
     may_be_numpys,
+    number_of_member,
     one_holds,
     one_is,
     options_in,
@@ -115,15 +116,7 @@ class Several(TakesUfuncs, Traced):
 
     def is_one(self, other: object) -> Any:
         """``self is other``, of what may be records, or constants of one object each."""
-        flags: list[Any] = []
-        for flag, x in self.options:
-            for one, y in options_in(other):
-                if is_record(x) and is_record(y):
-                    flags.append(both_hold(both_hold(flag, one), variable_of(operand(x.is_(y)))))
-                check_distinct(x, y)
-                if x is y and is_named(x):
-                    flags.append(both_hold(flag, one))
-        found = one_holds(flags)
+        found = one_holds([*flags_of_one(self.options, options_in(other))])
         return found if type(found) is bool else to_python(found)
 
     @property
@@ -151,6 +144,11 @@ class Several(TakesUfuncs, Traced):
         return all(type(x) is str for _, x in self.options)
 
     @property
+    def is_known(self) -> bool:
+        """Whether it is one known text or another, or one member of an enum or another."""
+        return self.is_text or all(is_member(x) for _, x in self.options)
+
+    @property
     def is_late(self) -> bool:
         """Whether it is one text or another, one of which is of numbers that are not known."""
         return not self.is_text and isinstance(self, str)
@@ -167,7 +165,8 @@ class Several(TakesUfuncs, Traced):
         return one_is(self.options, lambda x: is_instance(x, kinds))
 
     def _number(self) -> Any:
-        return self.only(is_of_one_type)
+        plain = Several([(flag, number_of_member(x)) for flag, x in self.options])
+        return plain.only(is_of_one_type)
 
     def _operand(self) -> Operand:
         return operand(self._plain())
@@ -181,7 +180,8 @@ class Several(TakesUfuncs, Traced):
 
     def _as_places(self) -> Any:
         """The tuple of numbers that it is, where no option is a number: a key, or a row."""
-        return self if any(is_of_one_type(x) for _, x in self.options) else self._tuple(is_row)
+        numbers = [number_of_member(x) for _, x in self.options]
+        return self if any(map(is_of_one_type, numbers)) else self._tuple(is_row)
 
     def _stored_as(self, dtype: np.dtype) -> Any:
         if type(row := self._as_places()) is tuple:
@@ -259,7 +259,7 @@ class Several(TakesUfuncs, Traced):
             raise AttributeError(name)
         if self.is_text and hasattr(str, name):
             return partial(self._method, name)
-        if all(isinstance(x, Enum) for _, x in self.options):
+        if all(is_member(x) for _, x in self.options):
             return self.of_each(lambda x: current().door.attr(x, name))
         if self.is_late and name in ("startswith", "endswith"):
             return lambda *args: self.of_each(lambda x: getattr(x, name)(*args))
@@ -333,7 +333,7 @@ def for_each(function: Callable[..., object], inputs: Sequence[object]) -> Any:
         return function(*(x._beside(*inputs) if type(x) is Several else x for x in inputs))
     found: list[tuple[Any, tuple[Any, ...]]] = [(True, ())]
     for x in inputs:
-        x = x._number() if type(x) is Several and not x.is_text else x
+        x = x._number() if type(x) is Several and not x.is_known else x
         found = [(both_hold(one, flag), (*xs, y)) for one, xs in found for flag, y in options_in(x)]
     results: list[Option] = []
     for flag, xs in found:

@@ -1,0 +1,102 @@
+"""Members of enums that a condition chooses and a loop carries. See Note [Several things]."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.compiling import check
+
+X = np.random.default_rng(0).random(30)
+
+
+class Colour(enum.IntEnum):
+    RED = 1
+    GREEN = 2
+    BLUE = 4
+
+
+class Gate(enum.StrEnum):
+    OPEN = "open"
+    SHUT = "shut"
+
+
+class Bits(enum.Flag):
+    ONE = 1
+    TWO = 2
+
+
+class Code(enum.Enum):
+    GOOD = 0
+    BAD = 1
+
+
+def numbers(x: Any) -> Any:
+    state, n, out, table = Colour.RED, 0, np.zeros(len(x)), [1.5, 2.5, 3.5, 4.5, 5.5]
+    for i in range(len(x)):
+        if state == Colour.RED and x[i] > 0.5:
+            state = Colour.GREEN
+        elif state is Colour.GREEN and x[i] < 0.3:
+            state = Colour.BLUE
+        elif state > 2:
+            state = Colour.RED
+        n += state
+        out[i] = state
+        out[state] += x[state] * int(state) + table[state]
+    return state, n, out, state.name
+
+
+def texts(x: Any) -> Any:
+    state, n, counts = Gate.OPEN, 0, {"open": 0, "shut": 0}
+    for v in x:
+        if state == "open" and v > 0.5:
+            state = Gate.SHUT
+        elif state is Gate.SHUT and v < 0.3:
+            state = Gate.OPEN
+        counts[state] += 1
+    return state, n, counts, state + "!"
+
+
+def beside_what_they_equal(x: Any) -> Any:
+    number, text, kept = 1, "open", []
+    for v in x:
+        number = Colour.RED if v > 0.5 else 1
+        text = "open" if v < 0.7 else Gate.OPEN
+        kept.append((number, text))
+    return number, text, kept
+
+
+def flags(x: Any) -> Any:
+    state = Bits.ONE
+    for v in x:
+        if v > 0.6:
+            state |= Bits.TWO
+        elif v < 0.2:
+            state &= ~Bits.TWO
+    return state
+
+
+def by_value(x: Any) -> Any:
+    state, kept = Colour.RED, []
+    for v in x:
+        if v > 0.5:
+            state = Colour(3 - state)
+        kept.append((state, Code(int(v > 0.4))))
+    return kept
+
+
+@pytest.mark.parametrize("program", [numbers, texts, beside_what_they_equal, flags, by_value])
+def test_a_state_is_carried(program: Any) -> None:
+    compiled = check(program, (X,), (1 - X,), fullgraph=True)
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_a_number_that_no_member_has_raises_as_in_python() -> None:
+    compiled = fxc.compile(lambda x: Code(int(x[0])), fullgraph=True)
+    assert compiled(np.ones(3)) is Code.BAD
+    with pytest.raises(ValueError, match="3 is not a valid Code"):
+        compiled(np.full(3, 3.0))
