@@ -251,7 +251,7 @@ class _UserLoop:
             leaves = emitter.atom(stmt.leave, BOOL, self.code)
             _note_leaving(emitter, leaves)
         for name, store in handed.items():
-            emitter.regs.totals[name] = emitter.atom(store.value, store.dtype, self.code)
+            emitter.regs.totals[name] = emitter.operand(store.value, store.dtype, self.code)
         if self.looks_apart and self.chain:
             interrupts.look_in_passing(emitter, stmt)
         return leaves

@@ -188,6 +188,12 @@ class Elements:
         mask = f"<{code.count} x i32> zeroinitializer"
         return code.op(f"shufflevector {kind} {first}, {kind} poison, {mask}")
 
+    def operand(self, atom: Atom, dtype: np.dtype, code: Lanes) -> str:
+        """The same to compute with: LLVM knows no nan, with which it left out ``x * 0.0``."""
+        is_nan = isinstance(atom, Const) and atom.value != atom.value
+        register = self.atom(atom, dtype, code)
+        return code.fenced(register, dtype) if is_nan else register
+
     # -- statements
 
     def straight(self, stmt: Stmt, code: Lanes) -> None:
@@ -232,12 +238,11 @@ class Elements:
         would set no flags, and NumPy tells of ``np.zeros(n) / 0.0``.
         """
         pairs = list(zip(stmt.args, stmt.arg_dtypes, strict=True))
-        found = [self.atom(arg, dtype, code) for arg, dtype in pairs]
+        read = self.atom if stmt.op == "where" else self.operand
+        found = [read(arg, dtype, code) for arg, dtype in pairs]
         if all(isinstance(arg, Const) for arg, _ in pairs):
-            for place, (_, dtype) in enumerate(pairs):
-                if dtype.kind == "f":
-                    found[place] = code.fenced(found[place], dtype)
-                    break
+            for place in [n for n, (_, dtype) in enumerate(pairs) if dtype.kind == "f"][:1]:
+                found[place] = code.fenced(found[place], pairs[place][1])
         return found
 
     def _is_same(self, args: Sequence[Atom]) -> bool:
@@ -372,7 +377,8 @@ class Elements:
 
     def stored(self, stmt: Store, code: Lanes) -> str:
         """What ``stmt`` stores, as memory holds it."""
-        value = self.atom(stmt.value, stmt.dtype, code)
+        read = self.atom if stmt.index else self.operand  # of a number that loops compute with
+        value = read(stmt.value, stmt.dtype, code)
         if stmt.dtype.kind == "b":
             value = code.op(f"zext {code.of('i1')} {value} to {code.of('i8')}")
         return value

@@ -277,7 +277,7 @@ class Emitter(Interleaved, ABC):
 
     def start_total(self, stmt: Accumulate, lanes: int) -> None:
         code = Lanes(self.function, lanes)
-        self.regs.totals[stmt.name] = self.atom(stmt.init, stmt.dtype, code)
+        self.regs.totals[stmt.name] = self.operand(stmt.init, stmt.dtype, code)
         if stmt.position is not None:
             self.regs.totals[f"{stmt.name}@"] = code.const(-1, I64)
 

@@ -965,3 +965,32 @@ def test_tolerances_in_arrays_are_looked_at() -> None:
             given = x, np.array([0.5, 0.0, rtol, 1.0, 0.1])
             assert outcome(compiled, given) == outcome(plain, given)
     assert compiled.cache_info().native_calls
+
+
+def _total_from_nan(x: Any) -> Any:
+    total = np.nan
+    for v in x:
+        total += v * 0.0
+    return total
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: x * 0.0 + np.nan,
+        lambda x: x[0] * 0.0 - np.nan,
+        lambda x: (x * 0.0 > np.nan, x * 0.0 == np.nan),
+        lambda x: np.isnan(np.nan / (x * 0.0)),
+        lambda x: x.astype(complex)[0] * np.nan,
+        _total_from_nan,
+    ],
+)
+@pytest.mark.parametrize("size", [1, 20])
+def test_a_nan_does_not_hide_a_warning(program: Any, size: int) -> None:
+    """LLVM left out the other operand, and with it the flags that it sets."""
+    x = np.full(size, np.inf)
+    with pytest.warns(RuntimeWarning) as expected:
+        program(x)
+    with pytest.warns(RuntimeWarning) as found:
+        fxc.compile(program, fullgraph=True)(x)
+    assert {str(each.message) for each in found} == {str(each.message) for each in expected}
