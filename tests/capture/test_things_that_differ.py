@@ -251,3 +251,16 @@ def test_what_one_of_them_cannot_do() -> None:
         eager += expected.error is not None
         assert difference(expected, run(compiled, args)) == ""
     assert compiled.cache_info().eager_calls == eager == 2
+
+
+def test_a_loop_carries_an_array_of_no_axis_of_one_dtype_or_another() -> None:
+    def program(x: Any, y: Any, k: float) -> Any:
+        m = x[0]
+        for i in range(len(x)):
+            if y[i] > 0.5:
+                m = y[i]
+            m = np.where(m > k, m, k)
+        return m
+
+    x = np.random.default_rng(0).random((2, 9))
+    check(program, (x[0], x[1].astype("f4"), 0.3), (x[1], x[0].astype("f4"), 0.8))

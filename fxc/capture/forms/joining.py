@@ -189,10 +189,7 @@ def _may_be_carried(kinds: Iterable[ArrayType]) -> bool:
     """Whether new arrays of these types are of one type."""
     first, *_ = kinds
     return all(
-        bool(kind.rank)
-        and kind.writeable
-        and (is_by_columns(kind) or is_c_ordered(kind))
-        and hold_alike(first, kind)
+        kind.writeable and (is_by_columns(kind) or is_c_ordered(kind)) and hold_alike(first, kind)
         for kind in kinds
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
+from fxc.ir.error_kinds import LOOP_VARIABLE
 from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
 from fxc.ops.metas.layout import is_c_ordered
@@ -18,6 +19,7 @@ from ..regions.cells import is_flag
 from ..regions.given import give, refuse_kept
 from ..regions.recording import Recording
 from ..regions.structured import Variables
+from ..session.refusing import refusal
 from ..session.session import Session
 from ..values.operands import array_of, kind_of, wrap
 from .carried_arrays import Held, Resized, held, resized
@@ -108,7 +110,8 @@ class Carried:
         else:
             self.ways.pop(name, None)
             way = carried_form(start, start)
-        assert way is not None
+        if way is None:
+            raise refusal(LOOP_VARIABLE, f"{name} is one of several things that no loop carries")
         params = self.add(region, name, way, name)
         if name in self.gifts:
             give(self._session, self.gifts[name], params[-1])
