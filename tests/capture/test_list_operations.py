@@ -186,6 +186,15 @@ def by_a_text(x):
     return sorted(_places(x), key=lambda i: "low" if i < 2 else "high")
 
 
+def test_an_order_by_texts_that_are_known() -> None:
+    compiled = fxc.compile(by_a_text, fullgraph=True)
+    assert difference(run(by_a_text, (SIGNAL,)), run(compiled, (SIGNAL,))) == ""
+
+
+def by_a_text_of_numbers(x):
+    return sorted(_places(x), key=lambda i: f"{i} of {len(x)}")
+
+
 def sum_of_arrays(x):
     found = [x * 1]
     for v in x:
@@ -194,7 +203,9 @@ def sum_of_arrays(x):
     return found + found
 
 
-@pytest.mark.parametrize("program", [by_a_text, sum_of_arrays], ids=lambda each: each.__name__)
+@pytest.mark.parametrize(
+    "program", [by_a_text_of_numbers, sum_of_arrays], ids=lambda each: each.__name__
+)
 def test_refused(program: Callable[..., Any]) -> None:
     with pytest.raises(fxc.CaptureError):
         fxc.compile(program, fullgraph=True)(SIGNAL)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.compiling import check
 from tests.outcomes import difference, run
 
 
@@ -495,3 +496,37 @@ def test_texts_beside_numbers(program: Callable[..., Any]) -> None:
         assert difference(run(program, given), run(compiled, given)) == ""
     given = (np.array([1.0, np.nan, 2.0, np.nan]),)
     assert repr(compiled(*given)) == repr(program(*given))
+
+
+def rows_of_texts(x: Any) -> Any:
+    rows, lists, names = [], [], []
+    for i in range(len(x)):
+        if x[i] > 0.3:
+            rows.append((round(float(x[i]), 1), "low" if x[i] < 0.6 else "high", i))
+            lists.append([round(float(x[i]), 1), "low" if i % 3 else "high"])
+        names.append("b" if x[i] > 0.5 else "a")
+    lists.sort(reverse=True)
+    by_name = sorted(rows, key=lambda row: (row[1], -row[0]))
+    return sorted(rows), by_name, lists, sorted(names)
+
+
+def rows_in_two_lists(x: Any) -> Any:
+    rows = []
+    for i in range(len(x)):
+        if x[i] > 0.3:
+            rows.append([float(x[i]), i])
+    found = sorted(rows)
+    return rows, found
+
+
+def test_rows_with_texts_that_are_known_are_sorted() -> None:
+    x = np.random.default_rng(0).random(40)
+    compiled = check(rows_of_texts, (x,), (1 - x,))
+    assert compiled.cache_info().native_calls == 4
+
+
+def test_sorted_rows_are_those_of_the_list() -> None:
+    x = np.random.default_rng(0).random(40)
+    rows, found = fxc.compile(rows_in_two_lists)(x)
+    assert sorted(map(id, rows)) == sorted(map(id, found))
+    assert (rows, found) == rows_in_two_lists(x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, assert_never
 
 import numpy as np
@@ -108,6 +109,36 @@ def codes_of_items(form: Form, arrays: Sequence[Any]) -> Any:
                 found = np.where(flag, ord(text), found)
             return None if type(found) is int else found.astype(np.int32)
         case Number() | MixedNumber() | Array() | Sized() | Constant() | Items():
+            return None
+        case _:
+            assert_never(form)
+
+
+def columns_in_order(form: Form, arrays: Iterator[Any]) -> list[Any] | None:
+    """Numbers by which items in these arrays are in Python's order, the first ones first; None if
+    no order is known. Texts that are known have their ranks.
+    """
+    match form:
+        case Number():
+            return [next(arrays)]
+        case Items(structure, items) if structure.pool is None and (
+            structure.kind is list or issubclass(structure.kind, tuple)
+        ):
+            parts = [columns_in_order(each, arrays) for each in items]
+            known = [columns for columns in parts if columns is not None]
+            return list(chain.from_iterable(known)) if len(known) == len(parts) else None
+        case Constant(str()):
+            return []
+        case Union(options):
+            flags = [(next(arrays), each) for each in options if isinstance(each, Constant)]
+            texts = sorted(each.value for _, each in flags if type(each.value) is str)
+            if len(texts) < len(options):
+                return None
+            ranks: Any = 0
+            for flag, each in flags:
+                ranks = np.where(flag, texts.index(each.value), ranks)
+            return [ranks]
+        case Constant() | MixedNumber() | Array() | Sized() | Items():
             return None
         case _:
             assert_never(form)

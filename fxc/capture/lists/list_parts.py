@@ -17,7 +17,7 @@ from fxc.ir.symbols import Dim, counted_in
 
 from ..arrays.creation import is_array
 from ..arrays.traced_array import TracedArray
-from ..forms.form import Form, Items, Number, is_of_arrays, types_of
+from ..forms.form import Form, Number, is_of_arrays, types_of
 from ..numbers.python_numbers import to_python
 from ..numbers.traced_int import wrap_dim
 from ..session.locations import user_location
@@ -34,6 +34,7 @@ takes = import_later("fxc.capture.forms.items", "takes")
 widened = import_later("fxc.capture.forms.items", "widened")
 class_of_objects = import_later("fxc.capture.forms.leaving", "class_of_objects")
 classes_in = import_later("fxc.capture.forms.leaving", "classes_in")
+columns_in_order = import_later("fxc.capture.forms.leaving", "columns_in_order")
 may_change = import_later("fxc.capture.forms.leaving", "may_change")
 demand = import_later("fxc.capture.forms.truths", "demand")
 is_number = import_later("fxc.capture.forms.variables", "is_number")
@@ -130,11 +131,11 @@ class ListParts(Buffer):
 
     def in_order(self, key: _Key | None, reverse: object) -> Self:
         """``sorted(self, key=key, reverse=reverse)``."""
-        if type(reverse) is bool and (key is not None or isinstance(self.room.form, Items)):
+        if type(reverse) is not bool:
+            raise self.unclear("sorted() in an order that is not known,")
+        if key is not None or not isinstance(self.room.form, Number):
             return self._of_items("sorted()", self._keys(self.room.form, key)._order(reverse))
         form, arrays, most = self._contents("sorted()")
-        if not (isinstance(form, Number) and key is None) or type(reverse) is not bool:
-            raise self.unclear("sorted() by a key, of tuples, or of numbers of several kinds,")
         return self.of_columns(form, [array_in_order(wrap(arrays[0]), reverse)], most)
 
     def _of_items(self, what: str, places: object) -> Self:
@@ -157,7 +158,7 @@ class ListParts(Buffer):
         session = self.session
         if key is None:
             objects = class_of_objects(form)
-            if objects is None:
+            if objects is None or objects is list:
                 return self
             key = session.door.in_order_by(objects)
         found: Self = session.door.staged(_keys_of)(self, key, type(self)([]))
@@ -168,9 +169,9 @@ class ListParts(Buffer):
     def _order(self, reverse: bool) -> Any:
         """The places of the items in their order, which is that of equal ones."""
         form, arrays = self.arrays()
-        if not _has_order(form):
-            raise self.unclear("sorted() by something else than numbers, or tuples of them,")
-        columns = [wrap(array) for array in arrays]
+        columns = columns_in_order(form, map(wrap, arrays))
+        if not columns:
+            raise self.unclear("sorted() by something else than numbers, texts, or tuples of them,")
         if any(column.dtype.kind == "c" for column in columns):
             raise self.unclear("sorted() by complex numbers")
         return places_in_order(columns, reverse)
@@ -270,13 +271,6 @@ def array_in_order(x: TracedArray, reverse: bool) -> Any:
         demand(np.logical_not(np.isnan(x).any()))
     found = np.sort(x[::-1] if reverse else x, kind="stable")
     return found[::-1] if reverse else found
-
-
-def _has_order(form: Form) -> bool:
-    """Whether it is a number of one type, or a tuple of what has an order."""
-    if isinstance(form, Items) and issubclass(form.structure.kind, tuple):
-        return bool(form.items) and all(map(_has_order, form.items))
-    return isinstance(form, Number)
 
 
 def demand_numbers(columns: Iterable[TracedArray]) -> None:
