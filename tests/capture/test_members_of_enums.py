@@ -100,3 +100,32 @@ def test_a_number_that_no_member_has_raises_as_in_python() -> None:
     assert compiled(np.ones(3)) is Code.BAD
     with pytest.raises(ValueError, match="3 is not a valid Code"):
         compiled(np.full(3, 3.0))
+
+
+class Mask(enum.IntFlag):
+    ONE = 1
+    TWO = 2
+
+
+def one_or_another(x: Any) -> Any:
+    state = Mask.ONE
+    for v in x:
+        state = Mask.TWO if v > 0.6 else Colour.RED
+    return state
+
+
+def test_a_name_that_one_of_several_has_not() -> None:
+    """Python raises where it is the one without."""
+
+    def program(x: Any) -> Any:
+        state = Colour.RED if x[0] > 0.5 else 1
+        return state.name
+
+    check(program, (np.ones(3),), (np.zeros(3),))
+
+
+def test_a_flag_that_is_an_int_keeps_its_operators() -> None:
+    compiled = fxc.compile(lambda x: one_or_another(x) & 3)
+    for x in (np.ones(9), np.zeros(9)):
+        found = compiled(x)
+        assert repr(found) == repr(one_or_another(x) & 3)

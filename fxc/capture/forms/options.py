@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from enum import Enum
+from enum import Enum, Flag
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -48,8 +48,8 @@ def is_member(x: object) -> TypeGuard[Enum]:
 
 
 def number_of_member(x: Any) -> Any:
-    """The int that a member of an enum is; what is no such member itself."""
-    return int(x) if is_member(x) and isinstance(x, int) else x
+    """The int that a member of an enum is, with int's operators; what is no such member itself."""
+    return int(x) if is_member(x) and isinstance(x, int) and not isinstance(x, Flag) else x
 
 
 def is_of_one_type(x: object) -> bool:

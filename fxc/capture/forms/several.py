@@ -236,7 +236,7 @@ class Several(TakesUfuncs, Traced):
         for flag, x in self.options:
             try:
                 found.append((flag, function(x)))
-            except (IndexError, TypeError, ValueError):
+            except (AttributeError, IndexError, TypeError, ValueError):
                 current().record("try_demand", flag_operand(holds_not(flag)))
         if not found or any(key(x) is None for _, x in found):
             raise refuse(SEVERAL_KINDS, f"an operation on {self.text}")
@@ -259,7 +259,7 @@ class Several(TakesUfuncs, Traced):
             raise AttributeError(name)
         if self.is_text and hasattr(str, name):
             return partial(self._method, name)
-        if all(is_member(x) for _, x in self.options):
+        if any(is_member(x) for _, x in self.options):
             return self.of_each(lambda x: current().door.attr(x, name))
         if self.is_late and name in ("startswith", "endswith"):
             return lambda *args: self.of_each(lambda x: getattr(x, name)(*args))
