@@ -721,3 +721,38 @@ def test_a_mask_of_no_elements_fits_any_array(size: int) -> None:
         args = [np.arange(5.0)], [np.arange(5.0)]
         wanted, found = (run(f, (*x, size)) for f, x in zip((program, compiled), args, strict=True))
         assert not difference(wanted, found)
+
+
+def test_a_matrix_from_which_lists_of_counted_length_choose() -> None:
+    """There could be more elements than memory has; at last a list of one chooses."""
+
+    def joined(distances: Any) -> Any:
+        m, total = len(distances), 0.0
+        while m > 2:
+            i, j = np.unravel_index(np.argmin(distances), distances.shape)
+            near = distances[i] + distances[j]
+            kept = [k for k in range(m) if k not in (i, j)]
+            grown = np.full((m - 1, m - 1), np.inf)
+            grown[:-1, :-1] = distances[np.ix_(kept, kept)]
+            grown[-1, :-1] = grown[:-1, -1] = near[kept]
+            distances, m, total = grown, m - 1, total + grown[0, -1]
+        return distances, total
+
+    def left(distances: Any) -> Any:
+        m = len(distances)
+        while m > 2:
+            kept = [k for k in range(m) if k != m // 2]
+            distances = distances[np.ix_(kept, kept)]
+            m = len(distances)
+        return distances
+
+    def made(n: int) -> tuple[Any]:
+        found = np.random.default_rng(n).random((n, n))
+        np.fill_diagonal(found, np.inf)
+        return (found,)
+
+    for program in (joined, left):
+        agree(program, made, (5, 4, 9))
+        compiled = fxc.compile(program, fullgraph=True)
+        assert difference(run(program, made(7)), run(compiled, made(7))) == ""
+        assert compiled.cache_info().eager_calls == 0

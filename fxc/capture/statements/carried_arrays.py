@@ -141,7 +141,10 @@ def held(
 # the first elements. The body binds the sizes to symbols (Note [Measured sizes]). There is room for
 # as many elements as there are before the loop, and as there can be after any iteration, if a mask
 # of a size that stays the same counts them; in a loop over a range, for those too that come in
-# by the same number each time. A check sends the call back to NumPy when that is not enough.
+# by the same number each time. A check sends the call back to NumPy when that is not enough. What
+# two lists of counted length choose along two axes may have more elements than memory holds: there
+# is room for so many at most.
+_MOST_ROOM = 1 << 22
 
 
 @frozen
@@ -242,7 +245,7 @@ def resized(
         return None
     old = before.shape if known is None else known.kept
     kept = tuple(x if x == y else None for x, y in zip(old, kind.shape, strict=True))
-    growth, most = kind.size - before.size, most_of(session, kind.size)
+    growth, most = kind.size - before.size, _most_room(most_of(session, kind.size))
     if known is not None:
         fits = not known.by_most or (most is not None and decide(most, "<=", known.room) is True)
         agrees = fits and known.growth in (0, growth)
@@ -260,3 +263,7 @@ def resized(
         room = room if most is None else maximum(room, most)
     flat = array_type(before.dtype, (room,), (before.dtype.itemsize,))
     return Resized(kept, room, growth, by_most, is_new, flat)
+
+
+def _most_room(most: Dim | None) -> Dim | None:
+    return min(most, _MOST_ROOM) if isinstance(most, int) else most

@@ -261,7 +261,7 @@ def gathered_layout(arrays: Sequence[ArrayType], subspace: ArrayType) -> tuple[i
     """
     rank = max(kind.rank for kind in arrays)
     outer = tuple(range(rank))
-    if rank > 1 and is_one(subspace.size):
+    if rank > 1 and is_one(subspace.size) and not all(map(_descends, arrays)):
         outer = iteration_order(rank, arrays)
     inner = layout_of(subspace) or tuple(range(subspace.rank))
     order = (*outer, *(rank + axis for axis in inner))
