@@ -531,3 +531,22 @@ def test_negative_powers_of_an_int_or_a_float() -> None:
         inputs = [np.array([first, 8.0]), np.arange(3)]
         assert difference(run(to_negative_powers, inputs), run(compiled, inputs)) == ""
     fxc.compile(to_negative_powers, fullgraph=True)(np.ones(2), np.arange(3))
+
+
+def by_none_or_a_number(x, n):
+    least, place = np.inf, None
+    for i in range(len(x)):
+        if x[i] < least:
+            least, place = x[i], i
+    doubles = {i: (i * 2.0, 1) for i in range(n)}
+    doubles[place] = doubles[place][0], 2
+    return doubles, place
+
+
+def test_a_key_that_is_none_or_a_number() -> None:
+    """It is a number where native code has it; by None Python goes on."""
+    compiled = fxc.compile(by_none_or_a_number, fullgraph=True)
+    for x in ([0.3, 0.1], [0.2, 0.4], [np.inf, np.inf], [0.5, 0.3]):
+        inputs = np.array(x), 3
+        assert difference(run(by_none_or_a_number, inputs), run(compiled, inputs)) == ""
+    assert compiled.cache_info().eager_calls == 1

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 # See Note [Rooms with one door].
 is_unknown_key = import_later("fxc.capture.dicts.unknown_keys", "is_unknown_key")
+one_key = import_later("fxc.capture.dicts.unknown_keys", "one_key")
 pack = import_later("fxc.capture.forms.carrying", "pack")
 form_of_items = import_later("fxc.capture.forms.items", "form_of_items")
 item_of = import_later("fxc.capture.forms.items", "item_of")
@@ -255,6 +256,7 @@ class KeyedTable:
     def __getitem__(self, key: object) -> Any:
         if differing_in(key) is not None:
             return each_way(self.__getitem__, key)
+        key = one_key(key)
         self._settle(key)
         found = self._at(key)
         return self._owner[key] if found is NotImplemented else found

@@ -48,6 +48,7 @@ keyed = import_later("fxc.capture.dicts.tables", "keyed")
 index_trick = import_later("fxc.capture.numpy_api.numpy_source", "IndexTrick")
 grown_arrays = import_later("fxc.capture.lists.grown_arrays", "GrownArrays")
 is_unknown_key = import_later("fxc.capture.dicts.unknown_keys", "is_unknown_key")
+one_key = import_later("fxc.capture.dicts.unknown_keys", "one_key")
 
 
 class ItemAccess(Formats):
@@ -124,6 +125,7 @@ class ItemAccess(Formats):
     def store_item(self, owner: Any, key: object, value: object) -> None:
         """``owner[key] = value`` of a dict or a list that the program has made."""
         self.places.check_apart(owner)
+        key = one_key(key) if isinstance(owner, dict) else key
         if isinstance(owner, dict) and is_unknown_key(key):
             if isinstance(owner, ExternalDict):
                 owner.settle()
