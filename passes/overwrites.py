@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fxc.ir.graph import Arg, Node, Region, SliceSpec, Value, walk
@@ -24,6 +24,7 @@ from fxc.ops.table import TABLE
 Box = tuple[tuple[int, int], ...]
 
 _MOST_BOXES = 64  # that a region is cut into before the question is given up
+_MOST_HIDDEN = 256  # that are looked at, the last ones
 
 
 def drop_overwritten(region: Region) -> Region:
@@ -88,7 +89,7 @@ class _Run:
             return None
         if self.uses[base] == 1:
             exact = _is_dense(node)
-            self.hidden[base] = [*hidden, box] if exact else hidden
+            self.hidden[base] = _with(hidden, box) if exact else hidden
         return node
 
     def substituted(self, node: Node) -> Node:
@@ -141,6 +142,29 @@ def _is_dense(node: Node) -> bool:
     """Whether the scatter writes every element of the box around them."""
     specs = node.args[2] if TABLE[node.op].group == "slice" else ()
     return all(spec.step in (1, -1) for spec in specs)
+
+
+def _with(boxes: Sequence[Box], box: Box) -> list[Box]:
+    """These and one more, which is one with the last ones where the two are a box."""
+    found = [*boxes]
+    while found and (joined := _joined(found[-1], box)) is not None:
+        box = joined
+        found.pop()
+    return [*found[1 - _MOST_HIDDEN :], box]
+
+
+def _joined(one: Box, other: Box) -> Box | None:
+    """The box that two boxes are together; None if they are none."""
+    differing = [
+        axis for axis, sides in enumerate(zip(one, other, strict=True)) if len({*sides}) > 1
+    ]
+    if len(differing) != 1:
+        return None if differing else one
+    (axis,) = differing
+    (low, high), (start, stop) = one[axis], other[axis]
+    if start > high or low > stop:
+        return None
+    return (*one[:axis], (min(low, start), max(high, stop)), *one[axis + 1 :])
 
 
 def _is_covered(box: Box | None, by: Iterable[Box]) -> bool:

@@ -11,7 +11,7 @@ import pytest
 
 import fxc
 from fxc.ir.graph import walk
-from fxc.passes.overwrites import _is_covered
+from fxc.passes.overwrites import _is_covered, _with
 from tests.outcomes import difference, run
 
 
@@ -156,3 +156,19 @@ def test_small_empty_arrays_are_filled() -> None:
     """They may lie in the stack frame, where LLVM takes what is not set for anything."""
     loops = str(fxc.compile(running).inspect(LARGE[:10]).loops)
     assert re.search(r"\[i\d+\] = 0", loops)
+
+
+def test_writes_of_one_element_after_another_are_one_box() -> None:
+    """Each is compared with few others, however many there are."""
+    boxes: list[Any] = []
+    for row in reversed(range(20)):
+        for column in reversed(range(20)):
+            boxes = _with(boxes, ((row, row + 1), (column, column + 1)))
+            assert len(boxes) <= 2
+    assert boxes == [((0, 20), (0, 20))]
+    assert _with(boxes, ((3, 4), (0, 20))) == boxes
+    apart = [((2 * place, 2 * place + 1),) for place in range(5000)]
+    for box in apart:
+        boxes = _with(boxes, box) if len(boxes[0]) == 1 else [box]
+    assert boxes == apart[-len(boxes) :]
+    assert len(boxes) < 500
