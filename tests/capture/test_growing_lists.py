@@ -532,3 +532,41 @@ def test_no_object_of_the_process_is_looked_at(fn, monkeypatch) -> None:
     """Which takes the longer, the more there are: 50 ms for each million at each loop."""
     monkeypatch.setattr(gc, "get_referrers", None)
     assert not called(fn, fxc.compile(fn, fullgraph=True), 5)
+
+
+def segments(x):
+    found = []
+    for i, v in enumerate(x):
+        begin, middle, end = (i, v), (v, 2), (v * 0.5, i)
+        if v > 1:
+            found.extend([(begin, end), (begin, middle)])
+        elif v > 0:
+            found.append((middle, begin))
+    return np.array(found)
+
+
+def parts_of_rows(x):
+    found = []
+    for i, v in enumerate(x):
+        if v > 0:
+            found.append((x[:2] * v, (v > 1, i), x[1:3]))
+    return np.array(found), np.asarray(found, np.float32)
+
+
+def numbers_or_places(x):
+    found = []
+    for i, v in enumerate(x):
+        found.append(((i, v), (i, i)) if v > 0 else ((i, i), (2, v)))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("fn", [segments, parts_of_rows, numbers_or_places])
+def test_arrays_of_tuples_of_tuples(fn: Callable[..., Any]) -> None:
+    """Floats may be among any of the numbers: native code leaves where there are none at all."""
+    compiled = fxc.compile(fn, fullgraph=True)
+    for size in (9, 9, 14, 3):
+        x = np.random.default_rng(size).normal(size=size)
+        x[0] = 1.5
+        assert difference(run(fn, (x,)), run(compiled, (x,))) == ""
+    assert compiled.cache_info().eager_calls == 0
+    assert difference(run(fn, (-np.ones(9),)), run(compiled, (-np.ones(9),))) == ""

@@ -77,7 +77,7 @@ def as_array(form: Form, arrays: Sequence[Value], dtype: object) -> Any:
         case Items(structure, _) if structure.kind is TracedVoid:
             return _cast(_elements_at(structure, arrays), (), dtype)
         case Items(structure, items) if structure.kind in (tuple, list):
-            return _array_of_rows(items, iter(arrays), dtype)
+            return _array_of_rows(items, arrays, dtype)
         case Items(structure, items) if structure.kind is Differing:
             return _array_of_either(items, iter(arrays), dtype)
         case Union((Items() as each,)):
@@ -198,16 +198,48 @@ def _elements_at(structure: Structure, places: Sequence[Value]) -> Any:
     return wrap(array)[wrap(places[0])]
 
 
-def _array_of_rows(items: Sequence[Form], arrays: Iterator[Value], dtype: object) -> Any:
+def _array_of_rows(items: Sequence[Form], arrays: Sequence[Value], dtype: object) -> Any:
     """The same of tuples or lists."""
-    if any(isinstance(each, Items | Array) for each in items):
+    if dtype is None and _are_floats(items, arrays):
+        dtype = np.float64
+    rest = iter(arrays)
+    columns = [as_array(each, [next(rest) for _ in types_of(each)], dtype)._value for each in items]
+    if any(column.type.shape[1:] != columns[0].type.shape[1:] for column in columns):
         raise refuse(COUNTED_LIST, "an array of a list of tuples that hold more")
-    columns = [
-        as_array(each, [next(arrays) for _ in types_of(each)], dtype)._value for each in items
-    ]
     wanted = np.result_type(*(column.type.dtype for column in columns))
     columns = [wrap(column).astype(wanted, copy=False)._value for column in columns]
     return record("stack", tuple(columns), axis=1)
+
+
+def _are_floats(items: Sequence[Form], arrays: Sequence[Value]) -> bool:
+    """Whether an array of such tuples is one of floats, wherever the floats among them are: native
+    code leaves where there are none.
+    """
+    leaves, rest = [*_leaves(items)], iter(arrays)
+    flags, surely = [], False
+    for each in leaves:
+        dtypes = "" if each is None else {kind.dtype.char for kind in numbers_in(each)}
+        if each is None or not {*dtypes} <= {*"?qld"}:
+            return False
+        parts = [next(rest) for _ in types_of(each)]
+        if isinstance(each, MixedNumber) and each.has_whole:
+            flags.append(wrap(parts[1]))
+        elif len(dtypes) > 1:
+            return False
+        else:
+            surely = surely or "d" in dtypes
+    if flags and not surely:
+        _demand_one(flags)
+    return bool(flags)
+
+
+def _leaves(items: Sequence[Form]) -> Iterator[OfNumbers | None]:
+    """The numbers of tuples, and of those in them; None for what is neither."""
+    for each in items:
+        if isinstance(each, Items) and each.structure.kind in (tuple, list):
+            yield from _leaves(each.items)
+        else:
+            yield each if isinstance(each, OfNumbers) else None
 
 
 def _array_of_either(items: Sequence[Form], arrays: Iterator[Value], dtype: object) -> Any:
@@ -273,7 +305,14 @@ def _check_floats(given: ScalarType, flags: Value) -> None:
     """Have native code leave where none of the numbers, floats or ints, is a float."""
     if given.dtype != np.float64:
         raise _refused_dtypes()
-    has_one = np.logical_or(wrap(flags).any(), wrap(flags).size == 0)
+    _demand_one([wrap(flags)])
+
+
+def _demand_one(flags: Sequence[Any]) -> None:
+    """Have native code leave where there are flags, of which none holds."""
+    has_one = flags[0].size == 0
+    for each in flags:
+        has_one = np.logical_or(each.any(), has_one)
     current().record("try_demand", operand(has_one))
 
 
