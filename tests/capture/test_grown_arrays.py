@@ -113,8 +113,27 @@ def shaped_behind(x):
     return out
 
 
+def columns(x):
+    state, past, more = np.ones((3, 1)), np.zeros((3, 1)), np.empty((2, 0), np.float32)
+    for v in x:
+        if v > -1:
+            state = state * 0.5 + v
+            past = np.hstack((past, state))
+        more = np.append(more, np.ones((2, 2), np.float32), axis=1)
+    return past, past[:, -1], more
+
+
+def columns_of_more_rows(x):
+    times, out = np.arange(20.0), np.empty((20, 0))
+    for v in x:
+        if v > 0:
+            out = np.concatenate([out, np.column_stack((times, times * v))], axis=-1)
+    return out, out.sum()
+
+
 CAPTURED = [
     *(peaks, records, several_at_once, in_loops, left_early, written_behind, shaped_behind),
+    *(columns, columns_of_more_rows),
 ]
 
 
@@ -221,6 +240,21 @@ def test_left_to_python(fn: Callable[..., Any]) -> None:
     compiled = fxc.compile(fn)
     for x in (np.linspace(-2, 2, 60), np.linspace(-0.5, -0.1, 60), np.zeros(0)):
         assert difference(run(fn, (x,)), run(compiled, (x,))) == ""
+
+
+def rows_in_fortran_order(x):
+    out = np.ones((1, 3))
+    for v in x:
+        out = np.vstack((out, np.full((3, 2), v).T))
+    return out
+
+
+def test_the_layout_of_the_result_is_numpys() -> None:
+    """One row has any layout: then the rows that come decide."""
+    x = np.arange(60.0)
+    assert rows_in_fortran_order(x).flags.f_contiguous
+    compiled = fxc.compile(rows_in_fortran_order, fullgraph=True)
+    assert difference(run(rows_in_fortran_order, (x,)), run(compiled, (x,))) == ""
 
 
 def test_rows_that_do_not_fit_are_numpys_error():

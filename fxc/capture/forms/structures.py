@@ -54,6 +54,11 @@ class Structure:
         """Of records the pool, see Note [Records]; None for other things."""
         return self.keys[0] if self.is_traced and self.kind._in_pool else None  # type: ignore[attr-defined]
 
+    @property
+    def otherwise(self) -> Any:
+        """What to ask for where a loop does not carry it; None for nothing."""
+        return self.kind._otherwise(self.keys) if self.is_traced else None  # type: ignore[attr-defined]
+
     def takes(self, x: object) -> bool:
         """Whether something else may stand for what has this structure."""
         return self.is_traced and self.kind._has_structure(x)  # type: ignore[attr-defined]

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fxc.ir.error_kinds import EITHER_ARRAY
 from fxc.ir.graph import Value
+from fxc.ops.metas.layout import is_c_ordered
 
 from ..arrays.unmade import UnmadeArray
 from ..forms.truths import demand
 from ..session.locations import user_location
-from ..session.refusing import refuse
+from ..session.refusing import How, Request, refuse
 from ..session.session import current
 from ..values.operands import array_of, kind_of, wrap
 from .list_buffers import Buffer, ToGrow, any_number
@@ -29,13 +30,14 @@ from .list_room import Int
 # cannot carry it otherwise, the capture starts again with an array that grows: a buffer of its rows
 # (Note [Lists of counted length]), of which an array of the graph has the first ``count``. What
 # ``np.concatenate`` makes of it, by which NumPy's other functions go, is another one of the same
-# buffer. So an array may become longer once alone: that it is the longest one is checked. It is an
-# array by itself where anything else is done with it, and from then on if that is behind all loops.
-# A loop that carries two of them does not know whether they are one, as they are if it adds
-# nothing: so nobody may write to one in a loop, keep it there, ask which one it is, or have two
-# behind all loops.
+# buffer. Where a loop does not carry rows (``out = np.hstack([out, column])``), the capture starts
+# again with the columns of the array as the items of the buffer. So an array may become longer once
+# alone: that it is the longest one is checked. It is an array by itself where anything else is done
+# with it, and from then on if that is behind all loops. A loop that carries two of them does not
+# know whether they are one, as they are if it adds nothing: so nobody may write to one in a loop,
+# keep it there, ask which one it is, or have two behind all loops.
 
-_FEW = 16  # rows that are made one by one
+_FEW = 16  # items that are made one by one
 
 
 class GrownArrays(ToGrow):
@@ -52,12 +54,17 @@ class GrownArrays(ToGrow):
             return x
         if value.type.dtype.kind not in "biufc" or not kind_of(value).writeable:
             return x
-        if not all(isinstance(dim, int) for dim in value.type.shape) or len(x) > _FEW:
+        if not all(isinstance(dim, int) for dim in value.type.shape):
             return x
-        if not self.grows(f"array at {user_location()}:{place}"):
+        about = f"array at {user_location()}:{place}"
+        is_table = value.type.rank == 2
+        by_columns = is_table and (len(x) > _FEW or current().wants(_columns_of(about)))
+        rows = x.T if by_columns else x
+        if len(rows) > _FEW or not self.grows(about):
             return x
-        buffer = Buffer([x[place].copy() for place in range(len(x))])
-        return GrownArray(buffer, value.type.dtype, value.type.shape[1:], len(x))
+        buffer = Buffer([rows[place].copy() for place in range(len(rows))])
+        kind = GrownKind(value.type.dtype, rows.shape[1:], by_columns, about)
+        return GrownArray(buffer, kind, len(rows))
 
     def take(self, array: GrownArray) -> None:
         """Note an array that the program has behind all loops: of one buffer there may be one."""
@@ -65,6 +72,19 @@ class GrownArrays(ToGrow):
             raise refuse(
                 EITHER_ARRAY, "an array that a loop makes longer, beside the one that it was,"
             )
+
+
+class GrownKind(NamedTuple):
+    """What an array that grows has in all iterations."""
+
+    dtype: np.dtype
+    shape: tuple[Any, ...]  # of an item
+    by_columns: bool
+    about: str
+
+
+def _columns_of(about: str) -> str:
+    return f"columns of {about}"
 
 
 def growing_array(door: Any, x: Any, place: int, owner: object, name: str) -> Any:
@@ -77,15 +97,14 @@ def growing_array(door: Any, x: Any, place: int, owner: object, name: str) -> An
 
 
 class GrownArray(UnmadeArray):
-    """The first ``count`` items of a buffer, elements or rows of this ``shape``, as an array."""
+    """The first ``count`` items of a buffer, elements, rows or columns, as an array."""
 
-    __slots__ = ("_count", "_is_taken", "_kind", "_made", "_shape", "rows")
+    __slots__ = ("_count", "_is_taken", "_kind", "_made", "rows")
     _held = ("_count", "rows")
 
-    def __init__(self, rows: Buffer, kind: np.dtype, shape: tuple[Any, ...], count: Int) -> None:
+    def __init__(self, rows: Buffer, kind: GrownKind, count: Int) -> None:
         self.rows = rows
         self._kind = kind
-        self._shape = shape
         self._count = count
         self._made: Any = None
         self._is_taken = False
@@ -97,29 +116,41 @@ class GrownArray(UnmadeArray):
     # -------------------------------------------------------- as one of its kind
 
     def _structure_keys(self) -> tuple[Any, ...]:
-        return ((self.rows, self._kind, self._shape),)
+        return ((self.rows, self._kind),)
 
     @classmethod
     def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> GrownArray:
-        ((rows, kind, shape),), (count,) = keys, items
-        return cls(rows, kind, shape, count)
+        ((rows, kind),), (count,) = keys, items
+        return cls(rows, kind, count)
 
     @staticmethod
     def _structure_items(x: Any) -> tuple[Any, ...]:
         return (x._count,)
 
-    def longer(self, parts: Sequence[Value]) -> Any:
-        """This with more rows at its end; NotImplemented if that is an array of another kind."""
+    @staticmethod
+    def _otherwise(keys: tuple[Any, ...]) -> Request | None:
+        ((_, kind),) = keys
+        has_columns = kind.shape and not kind.by_columns
+        return Request(_columns_of(kind.about), How.IN_GRAPH) if has_columns else None
+
+    def longer(self, parts: Sequence[Value], axis: object) -> Any:
+        """This with more parts at its end; NotImplemented if that is an array of another kind."""
+        if axis not in ((1, -1) if self._kind.by_columns else (0,)):
+            return NotImplemented
         for part in parts:
             kind = kind_of(part)
-            if kind.rank != len(self._shape) + 1 or kind.shape[1:] != self._shape:
+            if kind.rank != self.ndim or not (1 in kind.shape or is_c_ordered(kind)):
                 return NotImplemented
-            if np.result_type(self._kind, kind.dtype) != self._kind:
+            item = kind.shape[:1] if self._kind.by_columns else kind.shape[1:]
+            if item != self._kind.shape:
+                return NotImplemented
+            if np.result_type(self.dtype, kind.dtype) != self.dtype:
                 return NotImplemented
         count, buffer = self._count, self.rows
         demand(count == buffer.next_place())
         for part in parts:
-            rows = wrap(part).astype(self._kind)
+            rows = wrap(part).astype(self.dtype)
+            rows = rows.T if self._kind.by_columns else rows
             number = rows.shape[0]
             if isinstance(number, int) and number <= _FEW:
                 for place in range(number):
@@ -127,7 +158,7 @@ class GrownArray(UnmadeArray):
             else:
                 current().door.staged(_append_all)(buffer, rows)
             count = count + number
-        return GrownArray(buffer, self._kind, self._shape, count)
+        return GrownArray(buffer, self._kind, count)
 
     # -------------------------------------------------------- as an array
 
@@ -145,24 +176,25 @@ class GrownArray(UnmadeArray):
     def _array(self) -> Any:
         buffer = self.rows
         if buffer.awaited_by() is not None:
-            shape = (any_number(), *self._shape)  # of what is recorded again
-            return current().door.call(np.empty, shape, self._kind)
-        if buffer.items is None:
+            shape = (any_number(), *self._kind.shape)  # of what is recorded again
+            found = current().door.call(np.empty, shape, self.dtype)
+        elif buffer.items is None:
             _, (whole,) = buffer.arrays()
-            found = wrap(whole)[: self._count].copy()
+            found = wrap(whole)[: self._count]
         elif buffer.items:
-            found = current().door.call(np.array, list(buffer.items), self._kind)
+            found = current().door.call(np.array, list(buffer.items), self.dtype)
         else:
-            found = current().door.call(np.empty, (0, *self._shape), self._kind)
-        return found
+            found = current().door.call(np.empty, (0, *self._kind.shape), self.dtype)
+        found = found.T if self._kind.by_columns else found
+        return found.copy() if self._kind.by_columns or buffer.items is None else found
 
     @property
     def dtype(self) -> np.dtype:
-        return self._kind
+        return self._kind.dtype
 
     @property
     def ndim(self) -> int:
-        return len(self._shape) + 1
+        return len(self._kind.shape) + 1
 
 
 def _append_all(items: Buffer, rows: Any) -> None:

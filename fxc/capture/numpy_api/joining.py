@@ -35,8 +35,8 @@ def concatenate(
     casting: str | None = "same_kind",
 ) -> Any:
     items = _sequence(arrays)
-    if len(items) > 1 and has_grown(items[0]) and axis == 0:
-        longer = items[0].longer([array_value(x) for x in items[1:]])
+    if len(items) > 1 and has_grown(items[0]):
+        longer = items[0].longer([array_value(x) for x in items[1:]], axis)
         if longer is not NotImplemented:
             return longer
     parts = tuple(array_value(x) for x in items)

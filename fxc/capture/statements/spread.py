@@ -89,6 +89,9 @@ class Spread:
             may_be_apart = isinstance(x, Traced) and x._wider_keys() is not None
             if may_be_apart and RECORDS_APART not in current().requests:
                 raise Respecialise(RECORDS_APART)  # as indices, not as views
+            otherwise = structure.otherwise
+            if otherwise is not None and otherwise not in current().requests:
+                raise Respecialise(otherwise)
             raise refuse(
                 LOOP_VARIABLE,
                 f"{described(name)} is {structure.text} in one iteration of this loop, and "

@@ -55,6 +55,11 @@ class Traced:
         """Python's error for an attribute that is not there."""
         return AttributeError(f"{self.__class__.__name__!r} object has no attribute {name!r}")
 
+    @staticmethod
+    def _otherwise(keys: tuple[Any, ...]) -> Any:
+        """What to ask for where loops do not carry what has a structure of these keys."""
+        return None
+
     def _settled(self) -> Any:
         """What this is once it is known that no other form of it will do."""
         return self
