@@ -58,11 +58,13 @@ pairwise_tree = import_later("fxc.lowering.emission.pairwise", "PairwiseTree")
 move = import_later("fxc.lowering.emission.blocks", "move")
 find_extreme = import_later("fxc.lowering.emission.positions", "find_extreme")
 compact = import_later("fxc.lowering.emission.places_code", "compact")
+loop_of_postponed = import_later("fxc.lowering.emission.postponed_powers", "loop_of_postponed")
 loop_in_turn = import_later("fxc.lowering.emission.in_turn", "loop_in_turn")
 one_by_one = import_later("fxc.lowering.emission.ends", "one_by_one")
 combined = import_later("fxc.lowering.emission.totals", "combined")
 compaction = import_later("fxc.lowering.nests.compaction", "compaction")
 in_turn = import_later("fxc.lowering.nests.turns", "in_turn")
+postponed_powers = import_later("fxc.lowering.operators.postponed_powers", "postponed_powers")
 
 
 class StatementEmitter(Emitter):
@@ -158,10 +160,13 @@ class StatementEmitter(Emitter):
             self.start_total(stmt, lanes)
         packed = compaction(self.program, loop) if lanes == 1 and loop.packed else None
         turns = in_turn(self.program, loop) if lanes == 1 and loop.in_turn else None
+        postponed = postponed_powers(self.program, loop) if lanes == 1 and loop.postponed else None
         if packed is not None:
             compact(self, loop, packed)
         elif turns is not None:
             loop_in_turn(self, loop, turns)
+        elif postponed is not None:
+            loop_of_postponed(self, loop, postponed)
         elif wide > 1:
             vector_loop(self, loop, wide, carried)
         elif loop.behind:

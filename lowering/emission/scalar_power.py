@@ -94,12 +94,17 @@ def power_of_floats(code: Lanes, args: Sequence[str]) -> str:
     exponent = next((each for each in NEARLY_EXACT if y == code.const(each, F64)), None)
     if exponent is None:
         return code.library("pow", args)
-    kind, name = code.type(F64), f'@"fxc.power.{exponent}x{code.count}"'
-    module = code.function.module
+    kind = code.type(F64)
+    return code.op(f"call {kind} {nearly_exact(code, exponent)}({kind} {x})")
+
+
+def nearly_exact(code: Lanes, exponent: float) -> str:
+    """The name of a function that gives powers to the exponent, one of ``NEARLY_EXACT``."""
+    name, module = f'@"fxc.power.{exponent}x{code.count}"', code.function.module
     if not any(name in text for text in module.functions):
         write = _of_one if code.count == 1 else _of_lanes
         module.functions.append(write(code, exponent, name))
-    return code.op(f"call {kind} {name}({kind} {x})")
+    return name
 
 
 def _of_one(code: Lanes, exponent: float, name: str) -> str:
@@ -110,7 +115,7 @@ def _of_one(code: Lanes, exponent: float, name: str) -> str:
     return f"""\
 define internal double {name}(double %x) alwaysinline nounwind {{
 entry:
-{_usual(code, exponent)}\
+{usual(code, exponent)}\
   br i1 %usual.close, label %sure, label %seldom, !prof {often}
 sure:
   br i1 %usual.moderate, label %done, label %seldom, !prof {often}
@@ -137,7 +142,7 @@ def _of_lanes(code: Lanes, exponent: float, name: str) -> str:
     return f"""\
 define internal {kind} {name}({kind} %x) alwaysinline nounwind {{
 entry:
-{_usual(code, exponent)}\
+{usual(code, exponent)}\
   %usual = and {mask} %usual.close, %usual.moderate
   %all = call i1 {every}({mask} %usual)
   br i1 %all, label %done, label %seldom, !prof {often}
@@ -200,7 +205,7 @@ def _library(module: ModuleText, exponent: float, base: str) -> str:
     return f"call double {power}(double {base}, double {constant(exponent, F64)})"
 
 
-def _usual(code: Lanes, exponent: float) -> str:
+def usual(code: Lanes, exponent: float) -> str:
     """``%near``, and whether pow gives that, if it is of moderate size."""
     kind, bits, one = code.type(F64), code.of("i64"), code.const(1.0, F64)
     fma, sqrt = _call(code, "fma", 3), _call(code, "sqrt", 1)

@@ -226,6 +226,15 @@ class Costs:
     # Work of an iteration from which on lanes pay that hand on what is then done in turn.
     turns_work: int = 6
 
+    # Powers that are asked of the C library behind a strip of iterations: of how many, how many
+    # there must be, in multiples of which lanes, the work that may be done twice for one, and how
+    # many of an iteration.
+    powers_strip: int = 256
+    powers_least: int = 64
+    powers_lanes: int = 8
+    powers_twice: int = 8
+    powers_most: int = 8
+
     # Ends of loops in lanes: statements that may be written down for each end, vectors from which
     # on the place of the stores is looked at, and lanes that are better than none.
     ends_statements: int = 32

@@ -159,7 +159,9 @@ class _Parser:
         found: dict[str, Any] = {}
         while not line.ended:
             match line.name("a word about the loop"):
-                case "ordered" | "descending" | "moved" | "packed" | "searched" as word:
+                case (
+                    "ordered" | "descending" | "moved" | "packed" | "searched" | "postponed" as word
+                ):
                     found[word] = True
                 case "in":
                     line.expect("turn")

@@ -159,10 +159,10 @@ class Loop(_Nested):
     ``reduction_order``. One that is ``parallel`` is run by threads in chunks of so many iterations,
     see Note [Parallel loops].
 
-    So many ``lanes`` run at once, see Note [Loops in lanes]. A loop that is ``moved`` fills or
-    copies elements in a row: a function of the C library does that. One that is ``packed`` stores
-    places by the bits of masks, see ``compaction``; one ``in_turn`` updates lane by lane, see
-    ``turns``; one that is ``searched`` finds an extreme before its position, see ``extremes``.
+    So many ``lanes`` run at once, see Note [Loops in lanes]. A ``moved`` one fills or copies
+    elements in a row by the C library. A ``packed`` one stores places by the bits of masks, see
+    ``compaction``; one ``in_turn`` updates lane by lane, see ``turns``; a ``searched`` one finds an
+    extreme before its position, see ``extremes``; of ``postponed`` ones see ``postponed_powers``.
     """
 
     var: str
@@ -182,6 +182,7 @@ class Loop(_Nested):
     packed: bool = False
     in_turn: bool = False
     searched: bool = False
+    postponed: bool = False
 
 
 @frozen

@@ -267,8 +267,8 @@ def how_it_runs(loop: Loop) -> str:
     step += f" lanes {loop.lanes}" if loop.lanes > 1 else ""
     step += f" {loop.ends}" if loop.ends != "rest" else ""
     step += f" aligned to {loop.aligned}" if loop.aligned else ""
-    words = ("moved", "packed", "in turn", "searched")
-    said = (loop.moved, loop.packed, loop.in_turn, loop.searched)
+    words = ("moved", "packed", "in turn", "searched", "postponed")
+    said = (loop.moved, loop.packed, loop.in_turn, loop.searched, loop.postponed)
     return step + "".join(f" {word}" for word, holds in zip(words, said, strict=True) if holds)
 
 

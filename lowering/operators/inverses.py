@@ -9,6 +9,8 @@ import numpy as np
 
 from ..nests.buffers import F32, F64
 
+# The operators of floats that keep a processor's unit for divisions busy.
+DIVIDING = frozenset({"divide", "reciprocal", "sqrt", "py_divide", "try_divide", "py_root"})
 # Absolute values from the first number on, below the second one.
 DIVISORS: Mapping[np.dtype, tuple[float, float]] = {
     F32: (2.0**-30, 2.0**30),

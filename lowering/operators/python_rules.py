@@ -116,12 +116,12 @@ SCALAR_RULES: dict[str, ScalarRule] = (
 
 def asks_library(op: str, args: Sequence[Atom]) -> bool:
     """Whether the C library computes an operator for each number of its own."""
-    if op in _POWERS:
+    if op in POWERS:
         return not (isinstance(args[1], Const) and args[1].value in NEARLY_EXACT)
     return op in _IN_LIBRARY
 
 
-_POWERS = frozenset({"power_of_scalars", "py_power", "try_power"})
+POWERS = frozenset({"power_of_scalars", "py_power", "try_power"})
 _IN_LIBRARY = frozenset({"hypot_of_parts", *(f"math_{name}" for name in LIBRARY)})
 _OF_PLACES = frozenset({"wrap_index", "count_from_front", "out_of_bounds"})
 

@@ -25,7 +25,7 @@ from ..nests.buffers import Atom, Const
 from ..nests.hoisting import hoist
 from ..nests.program import Program
 from ..nests.statements import Accumulate, Compute, Load, Loop, Stmt, blocks_of, with_blocks
-from ..operators.inverses import DIVISORS, inverse_of
+from ..operators.inverses import DIVIDING, DIVISORS, inverse_of
 from ..operators.python_rules import SCALAR_RULES
 
 # Note [Quotients by inverses]
@@ -43,8 +43,6 @@ from ..operators.python_rules import SCALAR_RULES
 # ``DIVIDENDS``, as infinities and nans are, is divided by an instruction, with the others of its
 # register; so is all by a y that is out of ``DIVISORS``, whose inverse is nan by definition. What
 # is computed with inverses sets no flag but "inexact".
-
-_DIVIDING = frozenset({"divide", "reciprocal", "sqrt"})
 
 
 def inverses(program: Program) -> Program:
@@ -98,8 +96,8 @@ def _pays(program: Program, loop: Loop, taken: Sequence[Compute], made: set[str]
     """Whether that makes a loop faster: what divides works beside all else."""
     costs = program.target.costs
     computed = [each for each in hoist(program, loop)[1] if isinstance(each, Compute)]
-    dividing = [each for each in computed if each.op in _DIVIDING]
-    work = sum(SCALAR_RULES[each.op].cost for each in computed if each.op not in _DIVIDING)
+    dividing = [each for each in computed if each.op in DIVIDING]
+    work = sum(SCALAR_RULES[each.op].cost for each in computed if each.op not in DIVIDING)
     divisors = {_divisor(each) for each in taken}
     left = len(dividing) - len(taken) + len(divisors & made)
     division = costs.division_byte * max((each.dtype.itemsize for each in dividing), default=0)

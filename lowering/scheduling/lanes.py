@@ -41,13 +41,14 @@ from ..nests.statements import (
     walk,
     with_blocks,
 )
-from ..operators.python_rules import SCALAR_RULES
+from ..operators.python_rules import POWERS, SCALAR_RULES
 from .survey import Survey, lanes_for
 
 # See Note [Rooms with one door].
 chunk = import_later("fxc.lowering.nests.chunks", "chunk")
 compaction = import_later("fxc.lowering.nests.compaction", "compaction")
 in_turn = import_later("fxc.lowering.nests.turns", "in_turn")
+postponed_powers = import_later("fxc.lowering.operators.postponed_powers", "postponed_powers")
 
 # Note [Loops in lanes]
 # ``for i0 in 0:n lanes 8``: eight iterations run at once, as far as there are so many; a loop
@@ -103,6 +104,11 @@ def _in_lanes(program: Program, stmt: Stmt, inside: bool) -> Stmt:
     if count == 1:
         count = _in_turn(program, loop)
         return stmt if count == 1 else replace(stmt, lanes=count, in_turn=True)
+    if _is_postponed(program, loop, count):
+        in_front = _has_one_in_front(stmt, count)
+        return replace(
+            stmt, lanes=count, ends="reaching" if in_front else "overlapping", postponed=True
+        )
     to_align = _to_align(program, loop, count, inside)
     ends = _ends(program, loop, count, bool(to_align))
     if ends == "overlapping" and _has_one_in_front(stmt, count):
@@ -121,6 +127,16 @@ def _in_turn(program: Program, loop: Loop) -> int:
     if work < program.target.costs.turns_work or not survey.possible:
         return 1
     return program.target.vector // survey.widest
+
+
+def _is_postponed(program: Program, loop: Loop, count: int) -> bool:
+    """Whether its powers are asked for behind strips of iterations."""
+    costs = program.target.costs
+    if not any(isinstance(stmt, Compute) and stmt.op in POWERS for stmt in loop.body):
+        return False
+    if hint(loop.size) < costs.powers_least or count % costs.powers_lanes or count & (count - 1):
+        return False
+    return is_repeatable(program, loop) and postponed_powers(program, loop) is not None
 
 
 def _is_packed(program: Program, loop: Loop) -> bool:
@@ -161,6 +177,7 @@ def _as(stmt: Stmt, chosen: Stmt) -> Stmt:
         packed=chosen.packed,
         in_turn=chosen.in_turn,
         searched=chosen.searched,
+        postponed=chosen.postponed,
     )
 
 
