@@ -57,9 +57,7 @@ _WAYS = {
     0.5: """\
   %near = {sqrt} %x)
   %minus = fneg {float} %near
-  %lost = {fma} %minus, {float} %near, {float} %x)
-  %twice = fadd {float} %near, %near
-  %rest = fdiv {float} %lost, %twice
+  %rest = {fma} %minus, {float} %near, {float} %x)
 """,
     -1.0: """\
   %near = fdiv {float} {one}, %x
@@ -214,7 +212,7 @@ def usual(code: Lanes, exponent: float) -> str:
 {_WAYS[exponent].format(float=kind, fma=fma, sqrt=sqrt, one=one)}\
   %bits = bitcast {kind} %near to {bits}
   %size = and {bits} %bits, {code.const(size, I64)}
-{_near(code, "usual", _USUAL)}"""
+{_near(code, exponent, "usual", _USUAL)}"""
 
 
 def _call(code: Lanes, name: str, count: int) -> str:
@@ -231,21 +229,48 @@ def _known(code: Lanes, exponent: float) -> str:
     kind, mask = code.type(F64), code.of("i1")
     return f"""\
   %zero = fcmp oeq {kind} %x, {code.const(0.0, F64)}
-{_near(code, "wide", _WIDE)}\
+{_near(code, exponent, "wide", _WIDE)}\
   %both = and {mask} %wide.close, %wide.moderate
   %known = or {mask} %both, {"%zero" if exponent in _EVEN else code.const(False, BOOL)}
 """
 
 
-def _near(code: Lanes, name: str, most: int) -> str:
+def _near(code: Lanes, exponent: float, name: str, most: int) -> str:
     """Whether pow gives ``%near``, if that is between these powers of two; and whether it is."""
     low, high = (int.from_bytes(struct.pack(">d", 2.0**power)) for power in (-most, most))
-    kind, bits, more = code.type(F64), code.of("i64"), code.const(_MORE[most], F64)
+    bits = code.of("i64")
+    close = _close_root if exponent == 0.5 else _close
     return f"""\
-  %{name}.away = {_call(code, "copysign", 2)} %near, {kind} %rest)
-  %{name}.lost = {_call(code, "fma", 3)} %{name}.away, {kind} {more}, {kind} %rest)
-  %{name}.more = fadd {kind} %near, %{name}.lost
-  %{name}.close = fcmp ueq {kind} %{name}.more, %near
+{close(code, name, _MORE[most])}\
   %{name}.past = sub {bits} %size, {code.const(low, I64)}
   %{name}.moderate = icmp ult {bits} %{name}.past, {code.const(high - low, I64)}
+"""
+
+
+def _close(code: Lanes, name: str, more: float) -> str:
+    kind = code.type(F64)
+    return f"""\
+  %{name}.away = {_call(code, "copysign", 2)} %near, {kind} %rest)
+  %{name}.lost = {_call(code, "fma", 3)} %{name}.away, {kind} {code.const(more, F64)}, {kind} %rest)
+  %{name}.more = fadd {kind} %near, %{name}.lost
+  %{name}.close = fcmp ueq {kind} %{name}.more, %near
+"""
+
+
+def _close_root(code: Lanes, name: str, more: float) -> str:
+    """Of a root, ``%rest`` is what is missing from its square: twice the root times what is missing
+    from it. That is compared with half the distance to the next number below, without a division.
+    """
+    kind, bits = code.type(F64), code.of("i64")
+    twice, below = code.const(-2 * more, F64), code.const(1 - 2.0**-53, F64)
+    return f"""\
+  %{name}.below = fmul {kind} %near, {below}
+  %{name}.bits = bitcast {kind} %{name}.below to {bits}
+  %{name}.exponent = and {bits} %{name}.bits, {code.const(0x7FF << 52, I64)}
+  %{name}.binade = bitcast {bits} %{name}.exponent to {kind}
+  %{name}.apart = fmul {kind} %{name}.binade, {code.const(2.0**-52, F64)}
+  %{name}.least = {_call(code, "fma", 3)} %near, {kind} {twice}, {kind} %{name}.apart)
+  %{name}.most = fmul {kind} %{name}.least, %near
+  %{name}.off = {_call(code, "fabs", 1)} %rest)
+  %{name}.close = fcmp ule {kind} %{name}.off, %{name}.most
 """

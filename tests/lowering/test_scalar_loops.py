@@ -603,6 +603,19 @@ def test_squares_that_pow_decides(fn: Callable[..., Any]) -> None:
     assert text.index("%usual.close") < text.index("%wide.close") < text.index("call double @libm")
 
 
+@pytest.mark.parametrize("fn", [root, one_by_one])
+def test_roots_that_pow_decides(fn: Callable[..., Any]) -> None:
+    """Of numbers whose root lies between two numbers, which no division finds out."""
+    middle = (RNG.random(5000) + 1) * 2.0 ** RNG.integers(-60, 60, 5000)
+    x = middle.astype(np.longdouble) + np.spacing(middle).astype(np.longdouble) / 2
+    x = np.square(x).astype(np.float64)
+    x = np.concatenate([x, np.nextafter(x, 0), np.nextafter(x, np.inf)])
+    compiled = fxc.compile(fn, fullgraph=True)
+    there, here = (run(f, (x, np.full_like(x, 3))) for f in (fn, compiled))
+    assert difference(there, here) == ""
+    assert ("fdiv" in str(compiled.inspect(x, x).llvm)) == (fn is one_by_one)  # of its own inverse
+
+
 def test_loops_that_end_soon_do_not_look_for_signals() -> None:
     def looks(fn: Callable[..., Any], *args: Any) -> int:
         text = fxc.compile(fn, fullgraph=True).inspect(*args).llvm
