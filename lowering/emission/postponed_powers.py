@@ -24,13 +24,16 @@ class _Slots:
 
 
 def loop_of_postponed(emitter: Emitter, loop: Loop, parts: PostponedPowers) -> None:
-    """Write the loop. Its last vector ends with it, and that of a strip with the strip."""
+    """Write the loop. Its last vector ends with it, or what fills none is run one by one."""
     f, lanes, most = emitter.function, loop.lanes, emitter.costs.powers_strip
     emitter.block(parts.hoisted)
     emitter.module.declare("declare i64 @llvm.smin.i64(i64, i64)")
     size, last = emitter.dim(loop.size), emitter.dim(loop.size - lanes)
     fills, stop = isinstance(loop.size, int) or loop.ends == "reaching", size
-    if not fills:
+    if loop.ends == "rest":
+        fills, stop = loop.size % lanes == 0, f.op(f"and i64 {size}, {-lanes}")
+        last = f.op(f"sub nsw i64 {stop}, {lanes}")
+    elif not fills:
         wide = f.op(f"icmp sge i64 {size}, {lanes}")
         stop = f.op(f"select i1 {wide}, i64 {size}, i64 0")
     slots = {
@@ -47,13 +50,12 @@ def loop_of_postponed(emitter: Emitter, loop: Loop, parts: PostponedPowers) -> N
     def strip() -> None:
         start = emitter.regs.dims[number]
         end = f.op(f"add nsw i64 {start}, {most}")
-        end = f.op(f"call i64 @llvm.smin.i64(i64 {end}, i64 {size})")
+        end = f.op(f"call i64 @llvm.smin.i64(i64 {end}, i64 {stop})")
         _Strip(emitter, loop, slots, start, end, last).write(parts)
 
     emitter.counted(Counting(number, "0", stop, most, rest=True), (), strip)
     if not fills:
-        begin = f.op(f"select i1 {wide}, i64 {size}, i64 0")
-        emitter.plain_loop(loop, 1, begin, (), size)
+        emitter.plain_loop(loop, 1, stop, (), size)
 
 
 class _Strip:

@@ -62,6 +62,8 @@ def postponed_powers(program: Program, loop: Loop) -> PostponedPowers | None:
         here = tuple(power for power in powers if level[power.name] == number)
         bases = _needed(body, known, (power.args[0] for power in here), stores=False)
         stages.append(Stage(bases, here))
+    if _loads_what_it_stores(program, body, stages):
+        return None
     rest = _needed(body, known, (), stores=True)
     twice = sum(_work(stage.bases) for stage in stages) + _work(rest)
     twice += _work(powers) - _work(body)
@@ -70,6 +72,24 @@ def postponed_powers(program: Program, loop: Loop) -> PostponedPowers | None:
     if not dividing < len(powers) <= costs.powers_most or twice > costs.powers_twice * len(powers):
         return None
     return PostponedPowers(hoisted, tuple(stages), rest)
+
+
+def _loads_what_it_stores(program: Program, body: Sequence[Stmt], stages: Sequence[Stage]) -> bool:
+    """Whether a base is made of what a statement in front of it may store in the same iteration.
+    What other iterations store it does not meet: they have no order.
+    """
+    ahead = {id(stmt) for stage in stages for stmt in stage.bases}
+    stored: set[str] = set()
+    for stmt in body:
+        if isinstance(stmt, Store):
+            stored.add(_storage(program, stmt))
+        elif isinstance(stmt, Load) and id(stmt) in ahead and _storage(program, stmt) in stored:
+            return True
+    return False
+
+
+def _storage(program: Program, stmt: Load | Store) -> str:
+    return program.buffers[stmt.buffer].storage
 
 
 def _is_power(stmt: Stmt) -> TypeGuard[Compute]:

@@ -105,10 +105,10 @@ def _in_lanes(program: Program, stmt: Stmt, inside: bool) -> Stmt:
         count = _in_turn(program, loop)
         return stmt if count == 1 else replace(stmt, lanes=count, in_turn=True)
     if _is_postponed(program, loop, count):
-        in_front = _has_one_in_front(stmt, count)
-        return replace(
-            stmt, lanes=count, ends="reaching" if in_front else "overlapping", postponed=True
-        )
+        ends = "overlapping" if is_repeatable(program, loop) else "rest"
+        if ends == "overlapping" and _has_one_in_front(stmt, count):
+            ends = "reaching"
+        return replace(stmt, lanes=count, ends=ends, postponed=True)
     to_align = _to_align(program, loop, count, inside)
     ends = _ends(program, loop, count, bool(to_align))
     if ends == "overlapping" and _has_one_in_front(stmt, count):
@@ -136,7 +136,7 @@ def _is_postponed(program: Program, loop: Loop, count: int) -> bool:
         return False
     if hint(loop.size) < costs.powers_least or count % costs.powers_lanes or count & (count - 1):
         return False
-    return is_repeatable(program, loop) and postponed_powers(program, loop) is not None
+    return postponed_powers(program, loop) is not None
 
 
 def _is_packed(program: Program, loop: Loop) -> bool:

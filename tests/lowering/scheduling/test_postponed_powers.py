@@ -34,8 +34,16 @@ def reacting(x: Any, y: Any, out: Any) -> None:
 
 
 def in_place(x: Any, y: Any, out: Any) -> None:
+    """Iterations that may not run twice."""
     for i in range(len(x)):
-        out[i] = out[i] ** 2 + x[i]
+        out[i] += (x[i] - out[i]) ** 2
+
+
+def stored_first(x: Any, y: Any, out: Any) -> None:
+    """A base that is stored in the same iteration, at another place."""
+    for i in range(len(x) // 2):
+        out[2 * i] = x[i] + 1.0
+        out[2 * i + 1] = out[2 * i] ** 2 + out[2 * i + 1] ** 2
 
 
 def divided(x: Any, y: Any, out: Any) -> None:
@@ -67,18 +75,19 @@ for i in 0:300 lanes 16 overlapping postponed
 
 
 def test_where_they_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few of them, too few lanes, what is read is stored, or divisions take as long."""
+    """Few of them, too few lanes, what is read has been stored, or divisions take as long."""
     compiled_for(monkeypatch, WIDE)
-    assert "postponed" in scheduled(reacting, 80)
+    assert "lanes 16 overlapping postponed" in scheduled(reacting, 80)
+    assert "lanes 16 postponed" in scheduled(in_place, 300)
     assert "postponed" not in scheduled(lengths, 60)
-    assert "postponed" not in scheduled(in_place, 300)
+    assert "postponed" not in scheduled(stored_first, 300)
     assert "postponed" not in scheduled(divided, 300)
     compiled_for(monkeypatch, Target(vector=16))
     assert "postponed" not in scheduled(lengths, 300)
 
 
 @pytest.mark.bits
-@pytest.mark.parametrize("program", [lengths, reacting, divided])
+@pytest.mark.parametrize("program", [lengths, reacting, in_place, stored_first, divided])
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_they_have_pythons_bits(program: Any, dynamic: bool) -> None:
     compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
@@ -90,8 +99,9 @@ def test_they_have_pythons_bits(program: Any, dynamic: bool) -> None:
 def test_chunks_of_threads(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled_for(monkeypatch, Target(threads=8, costs=Costs(chunk=chunk, least=0, multiple=1)))
     for dynamic in (False, True):
-        compiled = fxc.compile(lengths, fullgraph=True, dynamic=dynamic)
-        assert same(lengths, compiled, arguments(1000))
+        for program in (in_place, lengths):
+            compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
+            assert same(program, compiled, arguments(1000))
     assert re.search("parallel.*postponed", str(compiled.inspect(*arguments(1000)).loops))
 
 
