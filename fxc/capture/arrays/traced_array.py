@@ -21,16 +21,17 @@ from ..session.exceptions import noting
 from ..session.refusing import refusal, refuse
 from ..session.session import ITEM, current, current_or_none
 from ..values.above import above
-from ..values.late import bytes_of, late
 from ..values.operands import TracedValue, kind_of, operand, record, taken_for, wrap
 from ..values.protocols import as_numpys
 from .array_facts import ArrayFacts, Flags, is_single
 from .dtypes import CASTINGS, dtype_of, order_of
-from .elements import TracedFlat, element, write_element
 from .imported_later import IndexArrays, Place, apply_steps, assign, locate
 from .ufuncs import call_ufunc, give_operators, write_in_place
 
 # See Note [Rooms with one door].
+element = import_later("fxc.capture.arrays.elements", "element")
+flat_of = import_later("fxc.capture.arrays.elements", "TracedFlat")
+write_element = import_later("fxc.capture.arrays.elements", "write_element")
 numpys_class = import_later("fxc.capture.session.classes", "numpys_class")
 as_picked = import_later("fxc.capture.session.classes", "as_picked")
 read_at_arrays = import_later("fxc.capture.arrays.advanced", "read")
@@ -56,15 +57,13 @@ reshape = import_later("fxc.capture.arrays.shaping", "reshape")
 swapaxes = import_later("fxc.capture.arrays.shaping", "swapaxes")
 transpose = import_later("fxc.capture.arrays.shaping", "transpose")
 
+_OUTSIDE = "use the array outside of the compiled function"
 _REFUSED = {
     "tofile": "write files outside of the compiled function",
     "dump": "write files outside of the compiled function",
     "dumps": "convert outside of the compiled function",
-    "ctypes": "use the array outside of the compiled function",
-    "data": "use the array outside of the compiled function",
     "byteswap": "convert outside of the compiled function",
-    "getfield": "use the array outside of the compiled function",
-    "setfield": "use the array outside of the compiled function",
+    **dict.fromkeys(("ctypes", "data", "getfield", "setfield"), _OUTSIDE),
 }
 
 
@@ -104,8 +103,8 @@ class TracedArray(ArrayFacts):
         return transpose(self)
 
     @property
-    def flat(self) -> TracedFlat:
-        return TracedFlat(self)
+    def flat(self) -> Any:
+        return flat_of(self)
 
     @property
     def mT(self) -> Any:
@@ -194,6 +193,8 @@ class TracedArray(ArrayFacts):
         """The memory of a copy of the elements in C order."""
         if order not in ("C", None):
             raise refuse(ARRAY_MEMORY, "x.tobytes in another order than C's", "use x.T.tobytes()")
+        from ..values.late import bytes_of, late
+
         return late(bytes, bytes_of, self)
 
     def tolist(self) -> Any:

@@ -29,7 +29,6 @@ from ..session.refusing import refuse
 from ..session.session import current
 from ..session.warned_of import warn_again
 from ..values.above import above
-from ..values.late import late, repeated
 from ..values.operands import Traced, TracedValue, is_derived, operand, plain_number, record, wrap
 from ..values.operator_methods import BINARY, COMPARISONS, UNARY, give_conversions, give_methods
 from ..values.protocols import as_numpys
@@ -332,6 +331,8 @@ def _repeated(items: object, times: Any) -> Any:
     if times._type.dtype.kind not in "iu" or type(items) not in (list, str):
         return NotImplemented
     if type(items) is not list:
+        from ..values.late import late, repeated
+
         return late(str, repeated, items, times)
     size = dim_of(times)
     if isinstance(size, int):

@@ -34,13 +34,10 @@ from fxc.ir.types import ArrayType
 from ..numbers.traced_int import known_ints
 from ..outside import purity
 from ..outside.containers import PLAIN, class_seen, plain_key
-from ..outside.generators import made_by, source_kind
-from ..outside.lists import ExternalList
 from ..outside.outside import Outside
 from ..session.exceptions import note
 from ..session.locations import OURS, is_called_as_it_is, is_of_program
 from ..session.session import Session
-from ..values.late import known_text, of_this_call
 from ..values.objects import (
     Args,
     Kwargs,
@@ -48,9 +45,12 @@ from ..values.objects import (
     is_custom_op,
     is_made_by_object,
     is_namedtuple,
+    is_of_random,
     is_python_class,
+    source_kind,
 )
 from ..values.operands import Traced, TracedValue, has_traced
+from .imported_later import ExternalList
 from .plain_calls import PlainCalls
 from .recursion import Recursion
 from .staged import DISPATCHED
@@ -97,7 +97,10 @@ special_of = import_later("fxc.capture.door.special", "special_of")
 run_over = import_later("fxc.capture.door.containers", "run_over")
 taken_up = import_later("fxc.capture.statements.driven", "taken_up")
 is_plain_namedtuple = import_later("fxc.capture.door.instances", "is_plain_namedtuple")
+made_by = import_later("fxc.capture.outside.generators", "made_by")
 made_of = import_later("fxc.capture.door.instances", "made_of")
+known_text = import_later("fxc.capture.values.late", "known_text")
+of_this_call = import_later("fxc.capture.values.late", "of_this_call")
 
 
 def is_special(f: object) -> bool:
@@ -158,7 +161,7 @@ class Door(PlainCalls):
         """An argument of a builtin: a list of numbers from outside as one of the graph, the items
         of a generator that is driven as a list.
         """
-        if type(x) is ExternalList and f in _OVER_ITEMS:
+        if isinstance(x, ExternalList) and f in _OVER_ITEMS:
             made = x.as_list()
             return x if made is None else made
         made = taken_up(self, x) if type(x) is GeneratorType and f in _OF_ALL_ITEMS else None
@@ -285,8 +288,10 @@ class Door(PlainCalls):
             owners = () if kind is WrapperDescriptorType else (f.__self__,)
             if (found := self._call_slot(f, (*owners, *args), kwargs)) is not NotImplemented:
                 return found
-        if (made := made_by(self.outside, f, args, kwargs)) is not NotImplemented:
-            return made
+        if is_of_random(f):
+            made = made_by(self.outside, f, args, kwargs)
+            if made is not NotImplemented:
+                return made
         method = getattr(kind, "__call__", None)  # noqa: B004
         if isinstance(method, FunctionType):
             return self.call(self.attr(f, "__call__"), *args, **kwargs)

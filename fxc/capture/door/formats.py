@@ -12,13 +12,12 @@ from fxc.ir.error_kinds import TEXT
 from fxc.ir.tree import children_of, registration
 
 from ..outside.containers import External, settle_all
-from ..outside.sets import ExternalSet
 from ..session.refusing import refuse
-from ..values.late import formatted, late
 from ..values.objects import class_attribute
 from ..values.operands import Traced
 from ..values.shadows import class_of, has_method
 from .catching import Catching
+from .imported_later import ExternalSet
 from .reads import name_of
 
 
@@ -28,6 +27,8 @@ class Formats(Catching):
     def text(self, *parts: object) -> Any:
         """An f-string of texts and of parts, each a value, a conversion and a format."""
         self.check_text(tuple(part[0] for part in parts if type(part) is tuple))
+        from ..values.late import formatted, late
+
         return late(str, formatted, *map(self._formatted, parts))
 
     def _formatted(self, part: Any) -> Any:
@@ -49,6 +50,8 @@ class Formats(Catching):
     def percent(self, text: object, given: object) -> Any:
         """``text % given`` of a text, or of bytes, that stand in the program."""
         self.check_text((given,))
+        from ..values.late import late
+
         return late(text.__class__, operator.mod, text, given)
 
     def check_text(self, parts: Iterable[object]) -> None:

@@ -13,8 +13,6 @@ from fxc.ir.records import computed_once
 
 from ..outside import purity
 from ..outside.containers import External
-from ..outside.dicts import ExternalDict
-from ..outside.lists import ExternalList
 from ..outside.outside import Outside
 from ..session.refusing import refuse
 from ..session.session import Session
@@ -24,6 +22,7 @@ from ..values.operands import Traced
 from ..values.shadows import has_method
 from .assigned import Places
 from .formats import Formats
+from .imported_later import ExternalDict, ExternalList
 from .reads import name_of
 
 if TYPE_CHECKING:

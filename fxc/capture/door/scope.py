@@ -13,11 +13,11 @@ from fxc.ir.replay import UNSET
 from fxc.ir.symbols import counted_in
 
 from ..arrays.traced_array import TracedArray
-from ..outside.lists import ExternalList
 from ..session.refusing import refusal, refuse
 from ..values.maybe_set import UNBOUND
 from ..values.objects import is_namedtuple
 from ..values.operands import Traced, settled
+from .imported_later import ExternalList
 from .outer import Outer
 from .stores import Names, Stores
 
@@ -50,7 +50,8 @@ def growing(door: Stores, text: str, place: int, front: bool) -> Any:
 
 def list_to_change(door: Stores, x: object) -> Any:
     """The list that is run over."""
-    if type(x) in (list, ExternalList) or (isinstance(x, TracedList) and x.of is list):
+    is_list = type(x) is list or isinstance(x, ExternalList)
+    if is_list or (isinstance(x, TracedList) and x.of is list):
         return x
     raise refusal(
         CHANGE_IN_LOOP,

@@ -25,11 +25,11 @@ from ..session.session import Session
 from ..staging.continuations import asked
 from ..staging.nodes import DOOR
 from ..staging.staging import Driven, StagedCode, stage
-from ..values.late import Late
 from ..values.maybe_set import contents_of
 from ..values.objects import MISSING, Args, Kwargs, class_attribute, has_owner
 from ..values.operands import Traced
 from ..values.shadows import is_compiled, special_methods
+from .imported_later import Late
 from .reads import name_of
 from .scope import Scope
 from .stores import Stores

@@ -14,7 +14,6 @@ from fxc.ir.later import import_class_later, import_later
 from ..guards.program import Source
 from ..outside import purity
 from ..outside.containers import External, Held, is_number
-from ..outside.dicts import Namespace
 from ..outside.outside import Known
 from ..session.refusing import refuse
 from ..session.session import label_of
@@ -34,7 +33,7 @@ from ..values.objects import (
 )
 from ..values.operands import Traced, record_of
 from ..values.shadows import class_of
-from .imported_later import Record
+from .imported_later import Namespace, Record
 from .items import ItemAccess
 from .outer import DELETED, Outer, may_be_stored
 from .reads import check_not_ours, name_of, no_attribute
@@ -249,7 +248,7 @@ class Stores(ItemAccess):
             )
             found = Known(real, made, fetched, False)
             self.outside.remember(found)
-        if type(found.seen) is not Namespace:
+        if not isinstance(found.seen, Namespace):
             raise refuse(CHANGE_OUTSIDE, f"{source.text}.__dict__, which is an argument, too,")
         return found.seen
 

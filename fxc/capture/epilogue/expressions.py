@@ -18,7 +18,6 @@ from ..arrays.array_facts import Flags
 from ..outside.containers import is_plain
 from ..outside.outside import Outside
 from ..session.refusing import refusal, refuse
-from ..values.late import Late
 from ..values.maybe_set import MaybeSet
 from ..values.objects import (
     Args,
@@ -32,7 +31,6 @@ from ..values.objects import (
 )
 from ..values.operands import Traced, TracedValue, has_traced, settled, wrap
 from ..values.shadows import class_of
-from ..values.snapshots import Held
 from .parts import ExpressionParts
 
 if TYPE_CHECKING:
@@ -52,6 +50,8 @@ if TYPE_CHECKING:
     from ..outside.files import TracedFile
     from ..outside.generators import TracedGenerator
     from ..regions.counted import Bounded, Counted
+    from ..values.late import Late
+    from ..values.snapshots import Held
     from .listed import Lists
 else:
     OpenDict = import_class_later("fxc.capture.dicts.made_dicts", "OpenDict")
@@ -61,6 +61,8 @@ else:
     ListPool = import_class_later("fxc.capture.lists.list_pools", "ListPool")
     Record = import_class_later("fxc.capture.lists.records", "Record")
     Bounded = import_class_later("fxc.capture.regions.counted", "Bounded")
+    Late = import_class_later("fxc.capture.values.late", "Late")
+    Held = import_class_later("fxc.capture.values.snapshots", "Held")
     Lists = import_class_later("fxc.capture.epilogue.listed", "Lists")
 
 # See Note [Rooms with one door].
@@ -359,7 +361,7 @@ class ExpressionBuilder(ExpressionParts):
         """The expression for a part of a call."""
         if type(x) in (int, str):
             return repr(x)
-        if type(x) is Held:
+        if isinstance(x, Held):
             return self._place(x.seen)
         if type(x) is tuple:
             return f"({''.join(f'{self._part(item)}, ' for item in x)})"

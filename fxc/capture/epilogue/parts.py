@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fxc.ir.graph import Value
 from fxc.ir.later import import_later
 
-from ..arrays.elements import TracedVoid, check_distinct
 from ..outside.outside import Outside
 from ..session.session import RESULT
 from ..values.operands import wrap
 from .leaves import CapturedLeaf, made_at, output_leaf
 
+if TYPE_CHECKING:
+    from ..arrays.elements import TracedVoid
+
 # See Note [Rooms with one door].
+check_distinct = import_later("fxc.capture.arrays.elements", "check_distinct")
 classed = import_later("fxc.capture.epilogue.classed", "classed")
 
 

@@ -21,7 +21,6 @@ from fxc.ir.types import PY_INT, ScalarType
 from ..session.refusing import refusal
 from ..session.session import current
 from ..values.above import above
-from ..values.late import late, repeated
 from ..values.operands import (
     Traced,
     is_derived,
@@ -269,6 +268,8 @@ def _as_scalar(name: str, left: Any, right: Any) -> Any:
     if type(other) is list and name == "mul":
         return above().repeated(other, x._dim)
     if type(other) is str and name == "mul":
+        from ..values.late import late, repeated
+
         return late(str, repeated, other, x)
     if not isinstance(other, int | float | complex | np.generic):
         return NotImplemented

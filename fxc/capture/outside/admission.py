@@ -28,27 +28,32 @@ from ..values.objects import (
     is_proxy,
     is_python_class,
     keeps_items,
+    source_kind,
     stand_in,
 )
 from ..values.operands import Traced
 from ..values.shadows import tuple_class
 from .containers import PLAIN, External, ExternalIterator, Held, is_iterator, is_plain
-from .dicts import ExternalDict
 from .functions import is_known_by_code, is_made_anew
-from .generators import TracedGenerator, check_apart, source_kind
 from .inputs import EAGER, Route
-from .lists import ExternalList
 from .outside import Known, Outside
-from .sets import ExternalDeque, ExternalSet
 
 if TYPE_CHECKING:
+    from .dicts import ExternalDict
     from .files import TracedFile
+    from .generators import TracedGenerator
 else:
+    ExternalDict = import_class_later("fxc.capture.outside.dicts", "ExternalDict")
     TracedFile = import_class_later("fxc.capture.outside.files", "TracedFile")
+    TracedGenerator = import_class_later("fxc.capture.outside.generators", "TracedGenerator")
 
 _NUMBERS = frozenset({int, float, complex})
 
 # See Note [Rooms with one door].
+check_apart = import_later("fxc.capture.outside.generators", "check_apart")
+external_list = import_later("fxc.capture.outside.lists", "ExternalList")
+external_deque = import_later("fxc.capture.outside.sets", "ExternalDeque")
+external_set = import_later("fxc.capture.outside.sets", "ExternalSet")
 vector_element = import_later("fxc.capture.arrays.late_elements", "vector_element")
 
 
@@ -351,12 +356,12 @@ class Admission(Outside):
 
 
 _CONTAINERS: dict[type, Any] = {
-    list: ExternalList,
+    list: external_list,
     dict: ExternalDict,
     OrderedDict: ExternalDict,
     defaultdict: ExternalDict,
-    set: ExternalSet,
-    deque: ExternalDeque,
+    set: external_set,
+    deque: external_deque,
 }
 
 

@@ -25,7 +25,7 @@ from fxc.ops.metas.shapes import broadcast_shapes
 
 from ..guards.program import Source
 from ..session.refusing import refusal, refuse
-from ..values.objects import Args, Kwargs
+from ..values.objects import Args, Kwargs, is_of_random, source_kind
 from ..values.operands import Traced, array_value, operand, record, settled, type_of, wrap
 from .containers import settle_all
 from .outside import Outside
@@ -38,15 +38,6 @@ dims_of = import_later("fxc.capture.numbers.dims", "dims_of")
 known_int = import_later("fxc.capture.numbers.dims", "known_int")
 
 Shape = tuple[Dim, ...]
-
-
-def source_kind(value: object) -> str | None:
-    """The name of the kind of random generators that an object is of; None for others."""
-    kind = type(value)
-    if kind.__module__ == "random" and kind.__name__ == "Random":
-        return "Random"
-    is_numpys = kind.__module__.startswith("numpy.random.")
-    return kind.__name__ if is_numpys and kind.__name__ in ("Generator", "RandomState") else None
 
 
 class TracedGenerator(Traced):
@@ -132,11 +123,11 @@ def check_apart(generators: Iterable[TracedGenerator]) -> None:
         raise refuse(RANDOM, "random generators that share a bit generator")
 
 
-def made_by(outside: Outside, f: object, args: Args, kwargs: Kwargs) -> Any:
+def made_by(outside: Outside, f: Any, args: Args, kwargs: Kwargs) -> Any:
     """What a maker or seeder of random generators gives; NotImplemented for anything else."""
-    module, name = str(getattr(f, "__module__", "")), getattr(f, "__name__", "")
-    if module != "random" and not module.startswith("numpy.random"):
+    if not is_of_random(f):
         return NotImplemented
+    name = getattr(f, "__name__", "")
     if name in ("seed", "ranf", "sample") and f is getattr(np.random, name):
         name = "seed" if name == "seed" else "random_sample"
         return getattr(outside.generator(np.random.mtrand._rand), name)(*args, **kwargs)
@@ -148,7 +139,7 @@ def made_by(outside: Outside, f: object, args: Args, kwargs: Kwargs) -> Any:
         return NotImplemented
     if seeds and isinstance(seeds[0], TracedGenerator):
         return seeds[0] if seeds[0]._kind == kind == "Generator" else NotImplemented
-    where = "random" if module == "random" else "np.random"
+    where = "random" if f.__module__ == "random" else "np.random"
     xs = tuple(map(_operand, seeds)) if seeds and seeds[0] is not None else ()
     keeper = TracedGenerator([], None, outside, outside.keeper())
     call = f"kept(g, {where}.{name}({'x0' if xs else ''}))"

@@ -70,6 +70,21 @@ def is_custom_op(kind: type) -> bool:
     return class_attribute(kind, "__fxc_operator__") is not MISSING
 
 
+def source_kind(value: object) -> str | None:
+    """The name of the kind of random generators that an object is of; None for others."""
+    kind = type(value)
+    if kind.__module__ == "random" and kind.__name__ == "Random":
+        return "Random"
+    is_numpys = kind.__module__.startswith("numpy.random.")
+    return kind.__name__ if is_numpys and kind.__name__ in ("Generator", "RandomState") else None
+
+
+def is_of_random(f: object) -> bool:
+    """Whether it is a function or class of ``random`` or ``np.random``."""
+    module = str(getattr(f, "__module__", ""))
+    return module == "random" or module.startswith("numpy.random")
+
+
 def is_proxy(kind: type) -> bool:
     """Whether the objects of a class may say that they are of another one."""
     of_object = vars(object)["__class__"]
