@@ -185,6 +185,10 @@ def _made(
     worth: Worth,
 ) -> tuple[Captured, Compilation]:
     """The capture of a call and what is made of it, with what lowering relies on checked."""
+    if options.backend == "llvm":
+        from fxc.pipeline.beside import load_beside  # before all that takes long to import
+
+        load_beside()
     from fxc.capture.capture import Terms
     from fxc.capture.outside.inputs import without_sizes
 

@@ -307,6 +307,44 @@ def test_a_small_compile_does_not_import_networkx(tmp_path):
     assert not found & {"networkx", "numba", "scipy", "sympy", "fxc.exported.program"}
 
 
+LOADED_BESIDE = """
+    import _thread, os, numpy as np, fxc
+    from fxc.pipeline import beside
+
+    def by_whom():
+        ran_in.append(_thread.get_ident() == own)
+        return load()
+
+    own, ran_in, load = _thread.get_ident(), [], beside.load_llvm
+    beside.usable_processors, beside.load_llvm = (lambda: PROCESSORS), by_whom
+    double = fxc.compile(lambda x: x * 2, fullgraph=True)
+    if FORKS:
+        beside.load_beside()
+        child = os.fork()
+        assert double(np.ones(1))[0] == 2
+        assert not child or os.waitpid(child, 0)[1] == 0
+    double(np.ones(2))
+    print(*ran_in)
+"""
+
+
+@pytest.mark.parametrize(
+    ("processors", "forks", "ran_in"), [(2, "", ["False"]), (2, "1", ["False"] * 2), (1, "", [])]
+)
+def test_another_thread_loads_llvm_during_a_first_capture(processors, forks, ran_in, tmp_path):
+    code = LOADED_BESIDE.replace("PROCESSORS", str(processors)).replace("FORKS", repr(forks))
+    assert words_after(code, tmp_path) == ran_in
+
+
+def test_a_process_may_end_while_llvm_is_loaded(tmp_path):
+    code = """
+        from fxc.pipeline import beside
+        beside.usable_processors = lambda: 2
+        beside.load_beside()
+    """
+    assert words_after(code, tmp_path) == []
+
+
 def test_the_numpy_backend_does_not_import_llvmlite(tmp_path):
     code = """
         import numpy as np, fxc
