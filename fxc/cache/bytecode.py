@@ -10,7 +10,7 @@ import atexit
 import marshal
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.machinery import (
     BuiltinImporter,
@@ -22,8 +22,10 @@ from importlib.machinery import (
 from importlib.util import MAGIC_NUMBER, cache_from_source
 from io import FileIO
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 from zlib import crc32
+
+T = TypeVar("T")
 
 # Note [Bytecode in one file]
 # The file stands in ``__pycache__``, and what is true of Python's own files there is true of it: it
@@ -90,30 +92,27 @@ class OneFile:
                     return entries  # type: ignore[no-any-return]
         return None
 
-    def _code(self, name: str, begin: int, end: int) -> bytearray | None:
-        """The bytecode of a module, if it is what was written."""
-        found = self._bytes(begin, end)
-        if found is None:
-            return None
-        checked = found[-_SUM:]
-        del found[-_SUM:]
-        return found if checked == _sum(name, found) else None
-
-    def _bytes(self, begin: int, end: int) -> bytearray | None:
-        """A part of the bytecode; None if the file is another one now.
+    def _made_of(
+        self, name: str, place: Sequence[int], make: Callable[[memoryview], T]
+    ) -> T | None:
+        """What is made of the bytecode of a module, which is copied nowhere; None if it is not what
+        was written, or the file is another one now.
 
         The file is not kept open: a program may close what it has not opened, and what is mapped
         into memory ends the process if somebody cuts it off.
         """
+        begin, end = place
         window = self._windows.pop() if self._windows else _Window()  # this thread's meanwhile
         if not window.begin <= begin <= end <= window.end:
             length = max(end - begin, _AHEAD if begin == self._end else 0)
             window.begin, window.end = begin, begin + self._read_into(window, begin, length)
-        self._end = end
-        code = window.content[begin - window.begin : end - window.begin]
-        is_whole = end <= window.end
+        self._end, made = end, None
+        if end <= window.end:
+            found = memoryview(window.content)[begin - window.begin : end - window.begin]
+            code = found[:-_SUM]
+            made = make(code) if found[-_SUM:] == _sum(name, code) else None
         self._windows[:] = [window]
-        return code if is_whole else None
+        return made
 
     def _read_into(self, window: _Window, begin: int, length: int) -> int:
         """Read so many bytes of the bytecode, or as many as there are; none of another file."""
@@ -136,7 +135,9 @@ class OneFile:
             return None
         inside, size, changed, *place = entry
         source = f"{self._folder}{os.sep}{inside}"  # quicker than ``join``
-        code = self._code(name, *place) if _stamp(source) == (size, changed) else None
+        if _stamp(source) != (size, changed):
+            return None
+        code = self._made_of(name, place, marshal.loads)
         if code is None:
             return None
         spec = ModuleSpec(name, _Loader(name, source, code), origin=source)
@@ -162,9 +163,9 @@ class OneFile:
         """Write what is in the file and what these loaders give."""
         codes = dict[str, tuple[tuple[str, int, int], bytes]]()
         for name, (inside, size, changed, *place) in self._entries.items():
-            code = self._code(name, *place)
+            code = self._made_of(name, place, bytes)
             if code is not None:
-                codes[name] = (inside, size, changed), bytes(code)
+                codes[name] = (inside, size, changed), code
         for name, loader in others.items():
             stamp = _stamp(loader.path)  # before it is read: of what is edited now, nothing is used
             told = os.path.relpath(loader.path, self._folder), *stamp
@@ -196,17 +197,17 @@ class OneFile:
 class _Loader(SourceFileLoader):
     """A module whose bytecode is known."""
 
-    def __init__(self, name: str, path: str, code: bytearray) -> None:
+    def __init__(self, name: str, path: str, code: CodeType) -> None:
         super().__init__(name, path)
-        self._code = code
+        self._code: CodeType | None = code
 
     def get_code(self, fullname: str) -> CodeType | None:
         """As Python asks once, and others may later."""
-        code, self._code = self._code, bytearray()
-        return marshal.loads(code) if code else super().get_code(fullname)
+        code, self._code = self._code, None
+        return code or super().get_code(fullname)
 
 
-def _sum(name: str, code: bytes | bytearray) -> bytes:
+def _sum(name: str, code: bytes | memoryview) -> bytes:
     """What tells whether bytecode is damaged, or another module's."""
     return crc32(code, crc32(name.encode())).to_bytes(_SUM, "little")
 
