@@ -26,7 +26,6 @@ from ..outside.containers import settle_all, settle_deeply
 from ..regions.counted import Bounded, Counted, counted, of_one_thing
 from ..session.refusing import Respecialise, refuse
 from ..staging.nodes import KEEPERS
-from ..statements import choices
 from ..statements.comprehensions import is_long, list_of_items
 from ..statements.folds import fold_items
 from ..values.late import is_unknown, late, used_up
@@ -48,6 +47,8 @@ few_in_order = import_later("fxc.capture.dicts.tables", "few_in_order")
 with_ranks = import_later("fxc.capture.dicts.tables", "with_ranks")
 any_order = import_later("fxc.capture.dicts.traced_dicts", "any_order")
 made_of = import_later("fxc.capture.dicts.traced_sets", "made_of")
+searched = import_later("fxc.capture.statements.choices", "searched")
+searched_text = import_later("fxc.capture.statements.choices", "searched_text")
 
 _OF_KEYS = ("add", "setdefault", "pop", "remove", "discard", "move_to_end")
 _CALLING = ("sort", "sub", "subn")  # all other ones call nothing that they are given
@@ -135,7 +136,7 @@ def _format(door: PlainCalls, text: str, *args: object, **kwargs: object) -> Any
 
 def _searched(name: str) -> Callable[..., Any]:
     def searched(door: PlainCalls, owner: Any, *args: Any, **kwargs: object) -> Any:
-        return choices.searched(door, owner, name, *args) if len(args) == 1 else NotImplemented
+        return searched(door, owner, name, *args) if len(args) == 1 else NotImplemented
 
     return searched
 
@@ -143,7 +144,7 @@ def _searched(name: str) -> Callable[..., Any]:
 def _searched_text(name: str) -> Callable[..., Any]:
     def searched(door: PlainCalls, text: str, *args: object, **kwargs: object) -> Any:
         if len(args) == 1 and is_unknown_text(args[0]) and is_char(args[0]):
-            return choices.searched_text(door, text, name, *args)
+            return searched_text(door, text, name, *args)
         return NotImplemented
 
     return searched

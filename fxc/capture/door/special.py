@@ -31,22 +31,7 @@ from ..regions.counted import Bounded, Counted, range_of
 from ..session.locations import OURS, Ignoring
 from ..session.refusing import refusal, refuse
 from ..staging.continuations import note_run
-from ..statements.choices import chosen
 from ..statements.comprehensions import is_filtered, itself
-from ..statements.iterators import (
-    accumulated,
-    backwards,
-    counts,
-    elements_of,
-    enumerated,
-    filtering,
-    mapped,
-    pairs,
-    pairs_of_two,
-    places_of,
-    products,
-    zipped,
-)
 from ..statements.itertools_in_python import IN_PYTHON, accumulate, accumulate_items
 from ..statements.runs import runs_of
 from ..values.identity import Identity
@@ -93,7 +78,21 @@ hash_of = import_later("fxc.capture.door.comparisons", "hash_of")
 new_class = import_later("fxc.capture.door.instances", "new_class")
 new_object = import_later("fxc.capture.door.instances", "new_object")
 vectorized = import_later("fxc.capture.numpy_api.vectorized", "vectorized")
+chosen = import_later("fxc.capture.statements.choices", "chosen")
 fold = import_later("fxc.capture.statements.folds", "fold")
+_ITERATORS = "fxc.capture.statements.iterators"
+accumulated = import_later(_ITERATORS, "accumulated")
+backwards = import_later(_ITERATORS, "backwards")
+counts = import_later(_ITERATORS, "counts")
+elements_of = import_later(_ITERATORS, "elements_of")
+enumerated = import_later(_ITERATORS, "enumerated")
+filtering = import_later(_ITERATORS, "filtering")
+mapped = import_later(_ITERATORS, "mapped")
+pairs = import_later(_ITERATORS, "pairs")
+pairs_of_two = import_later(_ITERATORS, "pairs_of_two")
+places_of = import_later(_ITERATORS, "places_of")
+products = import_later(_ITERATORS, "products")
+zipped = import_later(_ITERATORS, "zipped")
 _ELEMENTS = "fxc.capture.statements.element_iterators"
 element_iterator = import_later(_ELEMENTS, "element_iterator")
 broadcast_together = import_later(_ELEMENTS, "broadcast_together")

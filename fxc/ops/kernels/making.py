@@ -14,20 +14,25 @@ import inspect
 import math
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fxc.ir.errors import WouldRaise
+from fxc.ir.later import import_class_later
 
 from .. import ufunc_methods
-from ..foreign_calls import ForeignCall
 from ..foreign_ufuncs import guarded
 from ..library import plain
 from ..operators import Operator, Tag
 from ..table import TABLE
 from . import control, factories, indices, views
 from .copies import strided_copy, unshared
+
+if TYPE_CHECKING:
+    from ..foreign_calls import ForeignCall
+else:
+    ForeignCall = import_class_later("fxc.ops.foreign_calls", "ForeignCall")
 
 Kernel = Callable[..., Any]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..foreign_calls import ForeignCall
+from fxc.ir.later import import_class_later
+
 from ..operators import Operator, Tag
 from ..table import TABLE
 from . import (
@@ -22,6 +23,11 @@ from . import (
     views,
     writes,
 )
+
+if TYPE_CHECKING:
+    from ..foreign_calls import ForeignCall
+else:
+    ForeignCall = import_class_later("fxc.ops.foreign_calls", "ForeignCall")
 
 Meta = Callable[..., Any]
 
