@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 call = import_later("fxc.ir.evaluate", "call")
 deliver = import_later("fxc.ir.evaluate", "deliver")
 dims_of = import_later("fxc.ir.text", "dims_of")
+without_loose_bounds = import_later("fxc.passes.loose_bounds", "without_loose_bounds")
 
 
 @frozen
@@ -371,6 +372,8 @@ def lowered(
         decomposed = decomposed_graph(functional, index)
         decomposed = verified(fills_apart(decomposed), "fills", decomposed)
         decomposed = verified(reinplace(decomposed), "reinplace", decomposed)
+        if any(node.op == "bind_size" for node in walk(decomposed.body)):
+            decomposed = verified(without_loose_bounds(decomposed), "loose bounds", decomposed)
         made = make(decomposed, index)
     more = without_counters((*decomposed.guards, *taken), functional.body)
     known = frozenset(functional.guards)

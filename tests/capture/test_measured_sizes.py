@@ -312,3 +312,19 @@ def test_ranges_of_floats_of_few_bits(kind: Any) -> None:
     for low, high in ((0.18, 7.0), (0.3, 5.1), (0.7, 4.0), (-0.9, 9.0)):
         args = [kind(low), kind(high)]
         assert difference(*(run(f, args) for f in (_of_few_bits, compiled))) == ""
+
+
+def _pairs_of_a_list(n):
+    xs = np.linspace(0, 1, n)
+    nodes = np.array([(x, y) for y in xs for x in xs])
+    stiff = np.zeros((len(nodes), len(nodes)))
+    for i in range(len(nodes)):
+        stiff[i, -1 - i] = nodes[i, 0]
+    return stiff, stiff @ nodes
+
+
+def test_a_matrix_of_the_pairs_of_a_list_has_no_room_for_the_longest_list() -> None:
+    compiled = fxc.compile(_pairs_of_a_list, fullgraph=True)
+    for n in (5, 6, 4):
+        same(_pairs_of_a_list, compiled, (n,))
+    assert compiled.cache_info().eager_calls == 0

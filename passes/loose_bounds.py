@@ -1,0 +1,70 @@
+"""Counted sizes whose bound makes arrays too large: they are as those that nothing bounds.
+
+::
+
+    %1: py.int = bind_size(%0, symbol='count', most=131072)
+    %2: f64[count, count] = zeros((count, count), f64)
+
+becomes ::
+
+    %1: py.int = bind_size(%0, symbol='count', most=1073741824)
+    %2: f64[count, count] = zeros((count, count), f64)
+
+An array of a counted size has room for the most that there may be, before the program runs. That
+is a good bound for a list, but not for a matrix of pairs of its items. See Note [Measured sizes].
+What a mask chooses stays bounded: the places are stored while they are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fxc.ir.graph import Graph, Node, Region, walk
+from fxc.ir.symbols import MOST_MEASURED, Dim, Symbol, counted_in, product, symbols_of, terms_of
+from fxc.ir.types import ArrayType
+
+_MOST_ELEMENTS = 2**20  # that an array has room for whose size is counted on two axes
+
+
+def without_loose_bounds(graph: Graph) -> Graph:
+    """Let nothing bound the sizes that an array has on two axes, if it were too large.
+
+    Requires: the graph is functional, and what it assumes of sizes has been checked.
+    Ensures: results have the same bits.
+    """
+    shapes = {
+        output.type.shape
+        for node in walk(graph.body)
+        for output in node.outputs
+        if isinstance(output.type, ArrayType)
+    }
+    chosen = [node.arg("count") for node in walk(graph.body) if node.op == "nonzero"]
+    bounded = {name for count in chosen for name in symbols_of(count)}
+    loose = {name for shape in shapes for name in _loose(shape)} - bounded
+    return graph.with_body(_region(graph.body, loose)) if loose else graph
+
+
+def _loose(shape: tuple[Dim, ...]) -> Iterator[str]:
+    """The counted sizes of an array whose bounds say too little of it."""
+    if sum(1 for dim in shape if counted_in(dim)) < 2:
+        return
+    for monomial, _ in terms_of(product(shape)):
+        counted = [each for each in monomial if isinstance(each, Symbol) and each.most is not None]
+        most = product([each.most for each in counted if each.most is not None])
+        if len(counted) > 1 and not (isinstance(most, int) and most <= _MOST_ELEMENTS):
+            yield from (each.name for each in counted)
+
+
+def _region(region: Region, loose: set[str]) -> Region:
+    nodes = tuple(_node(node, loose) for node in region.nodes)
+    return Region(region.params, nodes, region.results)
+
+
+def _node(node: Node, loose: set[str]) -> Node:
+    args = tuple(_region(arg, loose) if isinstance(arg, Region) else arg for arg in node.args)
+    if node.op == "bind_size" and node.bound in loose:
+        place = node.schema.index_of["most"]
+        args = (*args[:place], MOST_MEASURED, *args[place + 1 :])
+    if all(new is old for new, old in zip(args, node.args, strict=True)):
+        return node
+    return Node(node.schema, args, node.outputs, node.loc, node.into)
