@@ -634,6 +634,19 @@ def test_what_arrays_stand_for(program):
         assert repr(program(x)) == repr(compiled(x))
 
 
+def test_rolling_by_elements_is_native() -> None:
+    def program(x: np.ndarray, by: np.ndarray) -> Any:
+        for i in range(len(by)):
+            x[:, :, i] = np.roll(x[:, :, i], by[i], axis=1)
+        return np.roll(x, by[0]), np.roll(x.T, (by[1], by[2]), axis=(0, 2))
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for by in ([0, 1, -1, 9], [250, 2, 8, 0]):
+        x, shifts = np.arange(24.0).reshape(2, 3, 4), np.array(by)
+        assert difference(*(run(f, (x.copy(), shifts)) for f in (program, compiled))) == ""
+    assert compiled.cache_info().fallbacks == {}
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_rolling_two_entries_keeps_the_order_of_the_axes(dynamic: bool) -> None:
     """The parts of one entry that it joins do not tell in which order the axes lie."""

@@ -175,10 +175,10 @@ def _python_int(x: object) -> Any:
     """A number as an int of Python's: its negative has a sign. NumPy takes floats, too."""
     if isinstance(x, float | np.floating) and not _floats_shift():
         return x
-    if isinstance(x, np.integer | np.bool | float | np.floating):
-        return int(x)
     scalar = scalar_of(x)
-    return x if scalar is None or scalar._type.dtype.kind not in "biu" else to_int(scalar)
+    if scalar is not None:  # which says that it is a number of NumPy's
+        return to_int(scalar) if scalar._type.dtype.kind in "biu" else x
+    return int(x) if isinstance(x, np.integer | np.bool | float | np.floating) else x
 
 
 def _rolled(array: Any, by: Any, axis: int) -> Any:
