@@ -316,3 +316,27 @@ def test_methods_of_known_texts_with_one_text_or_another() -> None:
         assert difference(run(program, (x,)), run(compiled, (x,))) == ""
     with pytest.raises(fxc.CaptureError, match="startswith"):
         fxc.compile(of_several, fullgraph=True)(x)
+
+
+def _cut_at_elements(text: str, places: Any) -> Any:
+    pairs, at = [], 0
+    while at < len(text):
+        end = at
+        while end < len(text) and text[end] == text[at]:
+            end += 1
+        pairs.append((text[at], len(text[at:end])))
+        at = end
+    return pairs, [text[a:b] for a, b in zip(places, places + 3, strict=True)]
+
+
+def _cut_at_floats(text: str, places: Any) -> Any:
+    return text[places[0] / 2 :]
+
+
+def test_a_known_text_is_cut_where_the_data_say() -> None:
+    args = "aabcccd", np.array([-9, 0, 2, 6, 40])
+    compiled = fxc.compile(_cut_at_elements, fullgraph=True)
+    assert difference(run(_cut_at_elements, args), run(compiled, args)) == ""
+    assert compiled.cache_info().eager_calls == 0
+    compiled = fxc.compile(_cut_at_floats)
+    assert difference(run(_cut_at_floats, args), run(compiled, args)) == ""

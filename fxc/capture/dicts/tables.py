@@ -53,6 +53,8 @@ flag_of = import_later("fxc.capture.forms.truths", "flag_of")
 is_number = import_later("fxc.capture.forms.variables", "is_number")
 is_open_number = import_later("fxc.capture.forms.variables", "is_open_number")
 array_of_items = import_later("fxc.capture.arrays.sequences", "array_of")
+codes_in = import_later("fxc.capture.lists.texts", "codes_in")
+text_at = import_later("fxc.capture.lists.texts", "Text")
 
 # Note [Tables]
 # ``owner[key]``, where Python knows the items and not the key, reads an array: the items in a row,
@@ -79,7 +81,10 @@ class Table:
 
     def __getitem__(self, key: Any) -> Any:
         key = key._plain() if is_open_number(key) else key
-        if not (is_unknown_number(key) and key._is_open()):
+        if type(self._owner) is str and type(key) is slice:
+            is_open = any(map(_is_open, (key.start, key.stop, key.step)))
+            return text_at(codes_in(self._owner))[key] if is_open else self._owner[key]
+        if not _is_open(key):
             if not (was_another(int_dim(key)) and _are_numbers(known_items(self._owner))):
                 return self._owner[key]
             key = scalar_of_int(key)
@@ -132,6 +137,11 @@ class KnownItems(list[Any]):
     def _check_known(self) -> None:
         if self.table.items is None:
             raise refuse(CHANGE_IN_LOOP, "a change to a dict or a set while a loop runs over it")
+
+
+def _is_open(key: Any) -> bool:
+    """Whether this is a number that is another one from time to time."""
+    return bool(is_unknown_number(key) and key._is_open())
 
 
 def _item_at(items: tuple[object, ...], key: object) -> Any:
