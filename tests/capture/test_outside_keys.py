@@ -203,3 +203,19 @@ def test_keys_are_characters_that_depend_on_data(score: Any) -> None:
         assert difference(run(walk, ("NRNN", "RARAN")), run(compiled, ("NRNN", "RARAN"))) == ""
     finally:
         del SCORES["N", "R"]
+
+
+def member_of_value(x: Any) -> Any:
+    names = [State(k).name for k in x]
+    try:
+        return names, State(x[0] + 1).value, _RATE[State(x[1])]
+    except ValueError as error:
+        return names, str(error)
+
+
+def test_members_of_enums_by_values_of_the_data() -> None:
+    compiled = fxc.compile(member_of_value, fullgraph=True)
+    for values in ([1, 2, 3], [2, 2, 1], [3, 1, 1], [1, 4, 2]):
+        args = (np.array(values),)
+        assert difference(run(member_of_value, args), run(compiled, args)) == ""
+    assert compiled.cache_info().native_calls == 2

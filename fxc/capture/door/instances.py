@@ -13,9 +13,6 @@ import numpy as np
 from fxc.ir.error_kinds import OBJECT
 
 from ..arrays.traced_scalar import numpy_scalar
-from ..forms.options import is_unknown_number, one_holds
-from ..forms.several import united
-from ..forms.truths import demand, flag_of
 from ..numbers.traced_int import known_ints
 from ..outside import purity
 from ..outside.containers import is_plain
@@ -33,11 +30,10 @@ from ..values.objects import (
     is_python_class,
     is_python_function,
 )
-from ..values.operands import has_traced, variable_of
+from ..values.operands import has_traced
 from ..values.shadows import shadow_of, tuple_of
 from .plain_calls import PlainCalls
 
-_MOST_MEMBERS = 12  # of an enum of which one is found by a number that is not known
 
 
 def made_of(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
@@ -65,23 +61,18 @@ def made_of(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
         return tuple_of(f, made)
     elif is_plain_enum(f) and len(args) == 1 and not kwargs:
         door.check_methods(f)
-        return _member(f, *args)
+        known = known_ints(args)
+        return door.staged(_member)(f, *known) if has_traced(known) else f(*known)
     elif (found := made_by(door.outside, f, args, kwargs)) is not NotImplemented:
         return found
     raise door.refuse_call(f)
 
 
-def _member(f: Any, x: object) -> Any:
-    """The member of an enum by its value, which may be a number that is not known: where it is that
-    of no member, the call goes back to Python.
-    """
-    members = [*f]
-    are_ints = 0 < len(members) <= _MOST_MEMBERS and all(type(each.value) is int for each in f)
-    if not (are_ints and is_unknown_number(x)):
-        return f(*known_ints((x,)))
-    options = [(variable_of(flag_of(x == each.value)), each) for each in members]
-    demand(one_holds([flag for flag, _ in options]))
-    return united(options)
+def _member(kind: Any, value: object) -> Any:
+    """The member of an enum of a value that is known at run time only."""
+    if value not in kind._value2member_map_:
+        raise ValueError("%r is not a valid %s" % (value, kind.__qualname__))  # noqa: UP031
+    return kind._value2member_map_[value]
 
 
 def _is_made_by_python(f: type) -> bool:

@@ -35,8 +35,6 @@ class Traced:
     _is_row: ClassVar[bool] = False  # whether they may be tuples or lists of several lengths
     _is_object: ClassVar[bool] = False  # whether it stands for an object of the program's
     _grows: bool | None = None  # of Note [Arrays that grow]: whether it may become longer
-    # What to ask for where loops do not carry what has these keys.
-    _otherwise: ClassVar[Callable[..., Any] | None] = None
     _is_number: ClassVar[bool] = False  # whether it may be a number, which a node carries
     _held: ClassVar[tuple[str, ...]] = ()  # attributes by which the program can reach more
     _is_chosen: ClassVar[bool] = False  # whether it is what a mask chooses, which is not made yet
