@@ -219,3 +219,25 @@ def test_members_of_enums_by_values_of_the_data() -> None:
         args = (np.array(values),)
         assert difference(run(member_of_value, args), run(compiled, args)) == ""
     assert compiled.cache_info().native_calls == 2
+
+
+_WALLS = frozenset({(1, 1), (2, 3)})
+
+
+def met(x: Any, seen: Any) -> Any:
+    counts = [0, 0]
+    for i in range(len(x)):
+        counts[0] += (x[i], x[i - 1]) in seen
+        counts[1] += (int(x[i]), x[i - 1]) not in _WALLS
+    return counts, (x[0], 1) in seen
+
+
+def test_tuples_of_the_data_in_sets() -> None:
+    x = np.array([1, 1, 3, 2, 1, 4])
+    compiled = fxc.compile(met, fullgraph=True)
+    for seen in ({(1, 1), (3, 1)}, frozenset({(2, 3), (1, 4)})):
+        assert difference(run(met, (x, seen)), run(compiled, (x, seen))) == ""
+    assert compiled.cache_info().eager_calls == 0
+    for seen in ({(1, 1), "a"}, {(1.5, 1)}, {(True, 1), (3, 1)}, set(), {(1, 1, 1)}):
+        other = fxc.compile(met)
+        assert difference(run(met, (x, seen)), run(other, (x, seen))) == ""

@@ -114,7 +114,8 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
         return is_there
     if has_place(x) and _may_hold(items):
         return x.is_one_of(items)
-    if isinstance(items, dict) and (is_there := _has_key(items, x)) is not None:
+    has_keys = isinstance(items, dict | frozenset | ExternalSet)
+    if has_keys and (is_there := _has_key(items, x)) is not None:
         return is_there
     if type(x) is Several and (x.is_late or has_names(x)) and _may_hold(items):
         return x.of_each(lambda text: contained(door, text, items))
@@ -193,14 +194,17 @@ def _known_array(dtype: np.dtype, items: Any) -> Any:
     return None
 
 
-def _has_key(items: dict[object, object], key: object) -> Any:
-    """Whether a dict has a key that is not known; None where that is not computed."""
-    if not is_unknown_key(key):
+def _has_key(items: Any, key: object) -> Any:
+    """Whether a dict has a key that is not known, or a set a tuple; None where that is not
+    computed.
+    """
+    is_dict = isinstance(items, dict)
+    if not is_unknown_key(key) or not (is_dict or type(key) is tuple):
         return None
-    if isinstance(items, External):
+    if is_dict and isinstance(items, External):
         items.settle()
-    place = place_of_key(keys_of(items), key)
-    if place is None:
+    place = place_of_key(keys_of(items) if is_dict else [*items], key)
+    if place is None and is_dict:
         current().door.dicts.ask(items)
     return None if place is None else place[1]
 
