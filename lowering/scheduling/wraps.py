@@ -8,18 +8,19 @@
                                                 v[i + 1] = u[i] - u[i + 1]
 
 So the long piece moves along memory, and has vectors. A loop of the user's (``u[(i - 1) % n]``)
-is split when it has become a nest. Loops around long ones stay as they are:
+is split when it has become a nest. Where nobody knows whether a loop is long enough for a remainder
+to begin anew just once, short pieces keep it. Loops around long ones stay as they are:
 a remainder for each row costs nothing.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
+from functools import reduce
 
 from fxc.ir.bounds import decide
 from fxc.ir.records import replace
-from fxc.ir.size_functions import apply_function, hint, with_atoms
+from fxc.ir.size_functions import apply_function, hint, maximum, minimum, with_atoms
 from fxc.ir.symbols import Computed, Dim, Symbol, SymFunc, atoms, symbol, symbols_of
 
 from ..machine.costs import Costs
@@ -44,14 +45,11 @@ def pieces(loop: Loop, costs: Costs) -> list[Loop]:
     """The loop in pieces in which no remainder of its counter wraps, or as it is."""
     is_right = _may_be_split(loop, costs.wraps_inside)
     starts = {0: None, **dict.fromkeys(_wraps(loop.body, loop))} if is_right else {}
-    ends = _in_order([*starts, loop.size])
     statements = len(starts) * len(walk((loop,)))
-    if len(starts) < 2 or ends is None or statements > costs.wraps_statements:
+    if len(starts) < 2 or statements > costs.wraps_statements:
         return [loop]
-    return [
-        _piece(loop, number, start, stop)
-        for number, (start, stop) in enumerate(itertools.pairwise(ends))
-    ]
+    places = sorted(starts, key=hint)
+    return [_piece(loop, number, [*places, loop.size]) for number in range(len(places))]
 
 
 def split_wraps(program: Program) -> Program:
@@ -100,7 +98,7 @@ def _dims(block: Block) -> Iterator[Dim]:
 
 
 def _remainders(dim: Dim, loop: Loop) -> Iterator[SymFunc]:
-    """Those that begin anew once in the loop."""
+    """Those that begin anew at a place that is known, and at no other in long loops."""
     if isinstance(dim, int) or loop.var not in symbols_of(dim):
         return
     for atom in atoms(dim):
@@ -108,8 +106,7 @@ def _remainders(dim: Dim, loop: Loop) -> Iterator[SymFunc]:
             ahead = _ahead(atom, loop)
             if loop.var in symbols_of(ahead):
                 continue
-            is_one = decide(ahead, ">", -loop.size) and decide(ahead, "<", loop.size)
-            if is_one and decide(ahead, ">=", 0) is not None:
+            if decide(ahead, ">=", 0) is not None:
                 yield atom
 
 
@@ -123,25 +120,13 @@ def _ahead(atom: SymFunc, loop: Loop) -> Dim:
     return atom.left - symbol(loop.var, hint=0, lower=0)
 
 
-def _in_order(places: list[Dim]) -> list[Dim] | None:
-    """The places in increasing order, without those that are twice there; None if not known."""
-    found: list[Dim] = []
-    for place in places:
-        at = len(found)
-        for number, other in enumerate(found):
-            if place == other:
-                break
-            if decide(place, "<=", other):  # between equal places there is an empty piece
-                at = min(at, number)
-            elif not decide(place, ">=", other):
-                return None
-        else:
-            found.insert(at, place)
-    return found
+def _piece(loop: Loop, number: int, places: list[Dim]) -> Loop:
+    """The iterations from one place up to the next, with names of their own.
 
-
-def _piece(loop: Loop, number: int, start: Dim, stop: Dim) -> Loop:
-    """The iterations from one place up to another, with names of their own."""
+    The order of the places is that of this call. In another one a piece begins no earlier than
+    those before it, and is empty where its end does not lie behind.
+    """
+    start, stop = _end(places, number), _end(places, number + 1)
 
     def plain(dim: Dim) -> Dim:
         wrapped = {*_remainders(dim, loop)}
@@ -150,9 +135,7 @@ def _piece(loop: Loop, number: int, start: Dim, stop: Dim) -> Loop:
             if not isinstance(atom, SymFunc):
                 return None
             if atom in wrapped:
-                is_around = decide(start, ">=", _place(atom, loop)) is True
-                behind = decide(_ahead(atom, loop), "<", 0) is True
-                return atom.left + loop.size * (behind - is_around)
+                return _without_wrap(atom, loop, number, places)
             left, right = with_atoms(atom.left, of), with_atoms(atom.right, of)
             return apply_function(atom.name, left, right)
 
@@ -163,3 +146,20 @@ def _piece(loop: Loop, number: int, start: Dim, stop: Dim) -> Loop:
     shift: dict[str, Dim] = {loop.var: symbol(loop.var, hint=0, lower=0) + start}
     body = tuple(rename(renamed(stmt, names, plain), shift) for stmt in loop.body)
     return replace(loop, size=stop - start, body=body)
+
+
+def _end(places: list[Dim], number: int) -> Dim:
+    if number + 1 == len(places):
+        return places[-1]
+    return minimum(reduce(maximum, places[: number + 1]), places[-1])
+
+
+def _without_wrap(atom: SymFunc, loop: Loop, number: int, places: list[Dim]) -> Dim | None:
+    """A remainder in a piece; None if it may begin anew there, or not for the first time."""
+    place, ahead = _place(atom, loop), _ahead(atom, loop)
+    is_around = places.index(place) <= number
+    behind = decide(ahead, "<", 0) is True
+    is_before = is_around or decide(places[number + 1], "<=", place)
+    if is_before and (is_around == behind or decide(-ahead if behind else ahead, "<=", loop.size)):
+        return atom.left + loop.size * (behind - is_around)
+    return None

@@ -227,3 +227,21 @@ def test_loops_of_the_users(program: Any, dynamic: bool) -> None:
             assert same(program, compiled, (rng.random((n, m)), k))
     loops = str(compiled.inspect(rng.random((9, 40)), 2).loops)
     assert re.search(r"for i_1 in .* lanes", loops)
+
+
+def test_a_size_that_is_an_argument() -> None:
+    """Nothing says that the size is large enough for the places to be in one order."""
+
+    def rule(g: Any, n: int) -> Any:
+        for t in range(1, len(g)):
+            for i in range(n):
+                near = 4 * g[t - 1, (i - 1) % n] + g[t - 1, (i + 1) % n]
+                g[t, i] = near - g[t - 1, (i + 2) % n] // 2 + g[t - 1, i]
+        return g
+
+    compiled = fxc.compile(rule, fullgraph=True)
+    rng = np.random.default_rng(1)
+    for n in (40, 5, 4, 3, 2, 1, 0, 39):
+        assert same(rule, compiled, (rng.integers(0, 9, (5, 40)), n))
+    loops = str(compiled.inspect(rng.integers(0, 9, (5, 40)), 39).loops)
+    assert re.search(r"for i_1 in .* lanes", loops)
