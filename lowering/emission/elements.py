@@ -9,9 +9,11 @@ import numpy as np
 
 from fxc.ir.bounds import decide
 from fxc.ir.boxed_dtypes import has_gaps, own_bytes
+from fxc.ir.records import computed_once
 from fxc.ir.symbols import Computed, Dim, Symbol, SymFunc, atoms, computed, computed_in, symbols_of
 
 from ..nests.addressing import byte_offset, row_of, split, step_of
+from ..nests.bounds import Range, counter_ranges
 from ..nests.buffers import F64, I64, Atom, Const
 from ..nests.program import Program
 from ..nests.statements import Compute, Index, Load, Loop, Stmt, Store, walk
@@ -20,6 +22,7 @@ from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .operator_code import SCALAR_CODE
 from .python_failures import LOSSES
 from .registers import InLanes, Registers
+from .remainders import quotient, remainder
 
 # Note [Lanes]
 # Inside a vector loop every name of the loop IR stands for ``lanes`` consecutive iterations of the
@@ -92,16 +95,15 @@ class Elements:
             case "min" | "max":
                 test = op(f"icmp {'slt' if atom.name == 'min' else 'sgt'} i64 {left}, {right}")
                 return op(f"select i1 {test}, i64 {left}, i64 {right}")
+            case "mod":
+                return remainder(self.function, atom, self.ranges, left, right)
             case _:
-                rest = op(f"srem i64 {left}, {right}")
-                crossed = op(f"icmp slt i64 {op(f'xor i64 {rest}, {right}')}, 0")
-                partial = op(f"icmp ne i64 {rest}, 0")
-                fix = op(f"and i1 {crossed}, {partial}")
-                if atom.name == "mod":
-                    more = op(f"select i1 {fix}, i64 {right}, i64 0")
-                    return op(f"add i64 {rest}, {more}")
-                less = op(f"zext i1 {fix} to i64")
-                return op(f"sub i64 {op(f'sdiv i64 {left}, {right}')}, {less}")
+                return quotient(self.function, left, right)
+
+    @computed_once
+    def ranges(self) -> dict[str, Range]:
+        """The values that the counters of the user's loops take."""
+        return counter_ranges(self.program)
 
     def compute_functions(self, dim: Dim) -> None:
         """Compute the quotients, remainders and the like of ``dim`` here, for all that follows.

@@ -1295,3 +1295,20 @@ def test_divisions_in_arms(program: Any) -> None:
         assert np.array_equal(compiled(x), program(x))
     rows = np.random.default_rng(60).random((20, 40))
     assert np.array_equal(compiled(rows), program(rows))
+
+
+def test_neighbours_on_a_ring_are_found_without_divisions() -> None:
+    def turned(s: Any, n: int) -> Any:
+        for i in range(n):
+            for j in range(n):
+                near = s[(i + 1) % n, j] + s[(i - 1) % n, (j + 1) % n] - s[i, (j - 1) % n]
+                if s[i, j] * near < 0:
+                    s[i, j] = -s[i, j] + 2 * s[(2 * i - j) % (2 * n) // 2, (i + j) % n]
+        return s
+
+    compiled = fxc.compile(turned, fullgraph=True)
+    for n in (7, 3, 2, 1, 0, 8):
+        here, there = ((np.arange(64).reshape(8, 8) % 7 - 3, n) for _ in range(2))
+        assert difference(run(turned, there), run(compiled, here)) == "", n
+    text = str(compiled.inspect(np.zeros((8, 8), np.int64), 7).llvm)
+    assert "srem" not in text
