@@ -153,33 +153,43 @@ def _order(node: Node) -> ReductionOrder | None:
         if known and not reducer.position:
             order = axes_by_stride(order, (operand.strides,))  # type: ignore[arg-type]
         return ReductionOrder(tuple(axis for axis in order if axis in axes), ())
-    if not (known or is_c_contiguous(operand)):
+    # Sizes say which axes lie in memory as one; an axis by itself asks for none.
+    is_one = len(axes) == 1 and all(isinstance(s, int) and s for s in operand.strides)
+    strides = operand.strides if known or is_one else None
+    if strides is None and not is_c_contiguous(operand):
         return None
+    walked: Sequence[int] = range(operand.rank)
+    if strides is not None:
+        walked = axes_by_stride(walked, (strides,))  # type: ignore[arg-type]
     pairwise = reducer.combine == "add"
-    shape = _with_ones(operand.shape, axes) if pairwise else operand.shape
+    shape = _with_ones(operand.shape, axes, walked) if pairwise else operand.shape
     if shape is None:
         return None
     return reduction_order(
         shape,  # type: ignore[arg-type]
-        operand.strides if known else None,  # type: ignore[arg-type]
+        strides,  # type: ignore[arg-type]
         axes,
         buffered=operand.dtype != result or not operand.aligned,
         pairwise=pairwise,
     )
 
 
-def _with_ones(shape: Sequence[Dim], axes: Sequence[int]) -> Sequence[Dim] | None:
-    """The sizes of a C-contiguous operand, a 1 for one that turns out to be no more where NumPy
-    would walk the axes in another order then: the axis is kept, or stands behind a kept one, and
-    one further out is reduced. None for a reduced one, whose loop the nest could not do without,
-    and where only the run tells, as of counted sizes.
+def _with_ones(
+    shape: Sequence[Dim], axes: Sequence[int], walked: Sequence[int]
+) -> Sequence[Dim] | None:
+    """The sizes of an operand whose axes NumPy walks in this order, a 1 for one that turns out to
+    be no more where it would walk them in another order then: the axis is kept, or stands behind a
+    kept one, and one further out is reduced. None for a reduced one, whose loop the nest could not
+    do without, and where only the run tells, as of counted sizes.
 
     The sizes of arrays are 2 or more, but one that was a Python int may be 1.
     """
-    kept = [axis for axis in range(len(shape)) if axis not in axes]
+    place_of = {axis: place for place, axis in enumerate(walked)}
+    outermost = min((place_of[axis] for axis in axes), default=len(shape))
+    kept = [place for axis, place in place_of.items() if axis not in axes and place > outermost]
     found: list[Dim] = []
     for axis, size in enumerate(shape):
-        is_asked = any(reduced < other <= axis for reduced in axes for other in kept)
+        is_asked = any(other <= place_of[axis] for other in kept)
         if not is_asked or isinstance(size, int) or decide(size, ">", 1) is True:
             found.append(size)
         elif counted_in(size):

@@ -478,6 +478,28 @@ def test_sizes_that_are_python_ints_may_be_one(axes):
                 assert same_bits(mine, numpys), (rows, columns)
 
 
+WINDOWED = [
+    "v.sum(axis=1), v.mean(axis=1), v.std(axis=1)",
+    "v.sum(axis=0), v.prod(axis=0)",
+    "v.T.sum(axis=0), v.T.sum(axis=1)",
+    "v[::2].sum(axis=1), v[:, ::-1].sum(axis=0)",
+    "v.sum(axis=1, dtype=np.float32), v.sum(axis=0, dtype=np.float32)",
+]
+
+
+@pytest.mark.parametrize("program", WINDOWED)
+def test_windows_of_any_width_are_added_up_natively(program):
+    scope = {"np": np}
+    source = f"def f(x, w):\n    v = np.lib.stride_tricks.sliding_window_view(x, w)\n    return {program}"
+    exec(source, scope)
+    compiled = fxc.compile(scope["f"], fullgraph=True)
+    x = np.random.default_rng(3).standard_normal(300)
+    for w in (30, 40, 299, 2, 300, 1):
+        for found, expected in zip(compiled(x, w), scope["f"](x, w), strict=True):
+            assert found.tobytes() == expected.tobytes(), w
+    assert not compiled.cache_info().fallbacks
+
+
 def test_sizes_that_are_computed_or_may_be_none():
     """The inner axes were not seen to lie as one in memory, even in a copy."""
 
