@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from fxc.ir.graph import Node, Operand, Region, Value
 from fxc.ir.later import import_later
 from fxc.ir.symbols import Dim
-from fxc.ir.types import ArrayType
+from fxc.ir.types import ArrayType, array_type
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 from fxc.ops.updates import UPDATES
@@ -260,18 +262,43 @@ def join(context: Context, node: Node) -> None:
 
 
 def store_joined(context: Context, node: Node, name: str, outer: Place) -> None:
-    """Store the parts of a concatenation one behind the other."""
+    """Store the parts of a concatenation one behind the other, many equal ones by one nest."""
     axis: int | None = node.arg("axis")
     start: Dim = 0
-    for part in node.args[0]:
-        along = 0
-        if axis is None:
-            part = context.flattened(part)
+    for _, equal in groupby(node.args[0], id):
+        parts = [*equal]
+        part = parts[0] if axis is not None else context.flattened(parts[0])
+        along = axis % part.type.rank if axis is not None else 0
+        size = part.type.shape[along]
+        if len(parts) > _APART:
+            part = _repeated(context, part, len(parts))
+            store(context, part, name, _shifted(outer, along, start, size), node.loc)
         else:
-            along = axis % part.type.rank
+            for number in range(len(parts)):
+                place = _shifted(outer, along, start + number * size)
+                store(context, part, name, place, node.loc)
+        start = start + len(parts) * size
 
-        def place(body: Body, index: Idx, start: Dim = start, along: int = along) -> Idx:
-            return outer(body, (*index[:along], index[along] + start, *index[along + 1 :]))
 
-        store(context, part, name, place, node.loc)
-        start = start + part.type.shape[along]
+_APART = 4  # so many equal parts have a nest each: their sizes may let them merge with others
+
+
+def _shifted(outer: Place, along: int, start: Dim, each: Dim | None = None) -> Place:
+    """The place of a part that begins at ``start``, or of many, by a number in front."""
+
+    def place(body: Body, index: Idx) -> Idx:
+        here = start
+        if each is not None:
+            here, index = here + index[0] * each, index[1:]
+        return outer(body, (*index[:along], index[along] + here, *index[along + 1 :]))
+
+    return place
+
+
+def _repeated(context: Context, part: Operand, times: int) -> Value:
+    """An array so many times, along an axis in front."""
+    buffer = context.buffers[context.place_value(part)]
+    kind = array_type(buffer.dtype, (times, *buffer.shape))
+    value = Value(f"{buffer.name}_repeated", kind)
+    context.put(value, context.alias(buffer, kind, (0, *buffer.strides), buffer.offset))
+    return value

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.bodies import check_body
 from tests.covering import in_turns
 from tests.outcomes import difference, run
 
@@ -96,3 +97,29 @@ def test_fills_and_copies(fn: Callable[..., Any], dynamic: bool) -> None:
     text = compiled.inspect(x, y).llvm
     assert ("call void @llvm.memset" in text) is (fn in FILLS)
     assert ("call void @llvm.memcpy" in text) is (fn in COPIES)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "return np.concatenate([x] * 7), np.concatenate([x] * 6 + [x + 1] + [x] * 5, axis=-1)",
+        "return np.concatenate([x] * 5, axis=None), np.stack([x] * 8, axis=1) + 1",
+        "return np.concatenate([x[1:], *[x * 2] * 6, x[::-1]]), np.array([x] * 9)",
+        "y = np.zeros((40, *x.shape[1:])); y[8:33] = np.concatenate([y[6:11] + x[0]] * 5); return y",
+        "x[:] = np.concatenate([x[:1]] * x.shape[0]); return x",
+        "x[1:] = np.concatenate([x[:-1, 1:2]] * x.shape[1], axis=1); return x",
+        "return np.resize(x, (9, 11))",
+    ],
+)
+def test_many_equal_parts_are_stored_by_one_nest(program: str) -> None:
+    check_body(program, rank=2)
+
+
+def test_the_nests_of_a_join_do_not_count_equal_parts() -> None:
+    def joined(x: Any) -> Any:
+        return np.concatenate([x] * 300), np.stack([x] * 300, axis=1)
+
+    x = RNG.random(50)
+    compiled = fxc.compile(joined, fullgraph=True)
+    assert all(map(np.array_equal, compiled(x), joined(x)))
+    assert str(compiled.inspect(x).loops).count("\n") < 20
