@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.capture.guards.facts import has_aligned_fields
 from fxc.ir.types import is_known
 from tests.covering import pairs
 from tests.read_back import everything_is_read_back
@@ -634,3 +635,12 @@ def test_rows_from_outside_are_records(rows: list[Any]) -> None:
     dtype = np.dtype([("name", "U5"), ("age", "i4")])
     compiled = fxc.compile(lambda rows: np.array(rows, dtype), fullgraph=True)
     assert compiled(rows).tolist() == np.array(rows, dtype).tolist()
+
+
+def test_records_are_as_aligned_as_numpy_says_of_their_widest_field() -> None:
+    memory = np.zeros(200, np.uint8)
+    for kind in ("f8,i4", "i4,i4", "f8,u1", "g,u1"):
+        for start, count in ((0, 5), (4, 5), (1, 1), (16, 1)):
+            size = np.dtype(kind).itemsize * count
+            records = memory[start : start + size].view(kind)
+            assert has_aligned_fields(records) is records["f0"].flags.aligned, (kind, start, count)

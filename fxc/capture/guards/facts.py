@@ -6,6 +6,7 @@ import math
 import operator
 import os
 from collections.abc import Sequence
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -87,8 +88,14 @@ def tell_no_errors(filters: Sequence[Any]) -> bool:
 
 def has_aligned_fields(x: np.ndarray) -> bool:
     """Whether records lie at multiples of what the alignment of their fields is."""
-    place: int = x.__array_interface__["data"][0]
-    return not any(each % alignment(x.dtype) for each in (place, *x.strides))
+    return bool(x.getfield(_as_aligned(x.dtype)).flags.aligned)
+
+
+@cache
+def _as_aligned(dtype: np.dtype) -> np.dtype:
+    """A dtype of numbers that is to be aligned like records of this one, and no larger."""
+    size = alignment(dtype)
+    return np.dtype(f"u{size}") if size <= 8 else np.dtype(np.longdouble)
 
 
 def overlaps_itself(x: np.ndarray) -> bool:
