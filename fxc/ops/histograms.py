@@ -11,7 +11,7 @@ import numpy as np
 
 from fxc.ir.bounds import decide
 from fxc.ir.graph import Literal, SliceSpec
-from fxc.ir.size_functions import floordiv
+from fxc.ir.size_functions import floordiv, hint
 from fxc.ir.symbols import Dim, product
 from fxc.ir.types import ScalarType
 
@@ -25,6 +25,7 @@ _INT64 = np.dtype(np.int64)
 # rounded down, and then looked at once more: it may be one off at the edges. Weights are added up
 # as float64 in blocks of so many elements, in order, then the sums of the blocks in the dtype of
 # the weights. What lies outside of a given range is in no bin; here it is in one behind the last.
+# Of many elements of a narrow dtype each number is counted, and its place is found once.
 _BLOCK = 65536
 _EXACT = 2**53  # integers up to here are float64s
 
@@ -72,9 +73,30 @@ def histogram(
     lower = ops.slice_copy(edges, (SliceSpec(0, bins, 1),))
     upper = ops.slice_copy(edges, (SliceSpec(1, bins + 1, 1),))
     _demand(ops, ops.all(ops.less(lower, upper), None, False))
-    places = _places(ops, values, (first, last), (lower, upper), bins, is_given=low is not None)
-    found = _counted(ops, places, weights, bins, is_given=low is not None)
-    return found, edges
+    counts, is_given = None, low is not None
+    if weights is None and _has_few_values(kind.dtype, size):
+        values, counts = _each_value(ops, flat, kind.dtype)
+        is_given = True  # those that are not there may lie outside of the range
+    places = _places(ops, values, (first, last), (lower, upper), bins, is_given=is_given)
+    added = np.int64(1) if counts is None else counts
+    return _counted(ops, places, weights, added, bins, is_given=is_given), edges
+
+
+def _has_few_values(dtype: np.dtype, size: Dim) -> bool:
+    """Whether there are far more elements than numbers that the dtype has."""
+    return dtype.itemsize <= 2 and hint(size) >= _OFTEN * 2 ** (8 * dtype.itemsize)
+
+
+_OFTEN = 4  # a place takes so many times as long to find as an element to count
+
+
+def _each_value(ops: OpsHandle, flat: object, dtype: np.dtype) -> tuple[object, object]:
+    """All numbers of a dtype, and how many elements are each of them."""
+    least, number = int(np.iinfo(dtype).min), 2 ** (8 * dtype.itemsize)
+    places = ops.subtract(ops.astype(flat, _INT64, "unsafe", "K"), np.int64(least))
+    counts = _added_up(ops, ops.zeros((number,), _INT64, None), np.int64(1), (places,))
+    numbers = ops.add(ops.arange(0, 1, number, _INT64), np.int64(least))
+    return ops.astype(numbers, _FLOAT64, "unsafe", "K"), counts
 
 
 def _adds_up(ops: OpsHandle, weights: object) -> bool:
@@ -156,12 +178,12 @@ def _at(ops: OpsHandle, edges: object, places: object) -> object:
 
 
 def _counted(
-    ops: OpsHandle, places: object, weights: object, bins: Dim, *, is_given: bool
+    ops: OpsHandle, places: object, weights: object, counts: object, bins: Dim, *, is_given: bool
 ) -> object:
-    """The number of elements, or the sum of their weights, in each bin."""
+    """The sum of weights in each bin, or without any that of ``counts``."""
     room = bins + is_given
     if weights is None:
-        found = _added_up(ops, ops.zeros((room,), _INT64, None), np.int64(1), (places,))
+        found = _added_up(ops, ops.zeros((room,), _INT64, None), counts, (places,))
     else:
         (size,) = ops.type_of(places).shape
         flat = ops.astype(ops.reshape_copy(weights, (size,)), _FLOAT64, "unsafe", "K")

@@ -170,3 +170,26 @@ def test_sums_of_what_a_mask_chooses_have_the_dtype_of_numpys() -> None:
     for weights in (np.array([1.0, 2, -1]), np.array([-1.0, -2, -1]), np.array([1.0, 2, 3])):
         given = np.array([0, 3, 3]), weights
         assert difference(run(program, given), run(compiled, given)) == ""
+
+
+@pytest.mark.parametrize("kind", ["u1", "i1", "u2"])
+def test_many_numbers_of_a_narrow_dtype(kind: str) -> None:
+    """Each number is counted once; those that do not occur may be anywhere."""
+
+    def program(x: Any, low: float, high: float) -> Any:
+        return (
+            np.histogram(x, 7),
+            np.histogram(x, 256, (0, 256))[0],
+            np.histogram(x, 9, (low, high)),
+        )
+
+    compiled = fxc.compile(program, fullgraph=True)
+    size = 2000 if kind != "u2" else 300_000
+    for least, most in ((0, 127), (100, 104), (5, 6)):
+        given = RNG.integers(least, most, size).astype(kind).reshape(2, -1), 3.5, 101.0
+        assert difference(run(program, given), run(compiled, given)) == "", (least, most)
+    if kind == "i1":
+        given = RNG.integers(-128, 128, size).astype(kind).reshape(2, -1), -60.0, -3.0
+        assert difference(run(program, given), run(compiled, given)) == ""
+    loops = fxc.compile(lambda x: np.histogram(x, 7)[0]).inspect(given[0]).loops
+    assert f"int64[{256 ** given[0].itemsize}]" in str(loops)
