@@ -150,7 +150,7 @@ def _must_place(context: Context, node: Node) -> bool:
         return True
     if scope.uses.get(value, 0) > 1:
         return cost > 1 or len(context.reads_of(value)) > 1
-    return context.is_work(value) and _is_stretched(context, value)
+    return cost > 0 and _is_stretched(context, value)
 
 
 def _is_told_apart(context: Context, node: Node) -> bool:
@@ -169,7 +169,9 @@ def _is_told_apart(context: Context, node: Node) -> bool:
 
 
 def _is_stretched(context: Context, value: Value) -> bool:
-    """Whether a reader computes more elements than ``value`` has: it would recompute it."""
+    """Whether a reader computes more elements than ``value`` has: it would recompute it, in lanes
+    if it is no gather, so that only work counts.
+    """
     size, far = hint(product(value.type.shape)), context.machine.costs.inline_weight
     # What stands further on is not inlined together with it. What is found of its readers holds of
     # the first one's, too: a long chain is gone through once.
@@ -178,24 +180,27 @@ def _is_stretched(context: Context, value: Value) -> bool:
         reader = _reader(context, end)
         if reader is None:
             break
-        steps, end = steps + 1, reader
+        steps, end = steps + 1, reader.output
+        times = hint(product(end.type.shape)) // max(size, 1)
+        if TABLE[reader.op].tag is Tag.GATHER and times > 1:
+            return context.weights[value] * times >= context.machine.costs.stored_weight
         if hint(product(end.type.shape)) > size:
-            return True
+            return context.is_work(value)
     first = _reader(context, value)
     if first is not None and steps > 1:
-        context.looked_ahead[first, size] = steps - 1, end
+        context.looked_ahead[first.output, size] = steps - 1, end
     return False
 
 
-def _reader(context: Context, value: Value) -> Value | None:
-    """What is computed of a value element by element, where it is read last."""
+def _reader(context: Context, value: Value) -> Node | None:
+    """What computes of a value element by element, where it is read last."""
     place = context.scope.last_use.get(value, NEVER)
     if place == NEVER:
         return None
     node = context.scope.nodes[place]
     if len(node.outputs) > 1 or TABLE[node.op].tag not in (Tag.VIEW, Tag.POINTWISE, Tag.GATHER):
         return None
-    return node.output
+    return node
 
 
 def applied(context: Context, node: Node) -> None:

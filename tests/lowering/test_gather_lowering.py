@@ -552,3 +552,20 @@ def test_an_index_that_is_the_same_in_all_lanes(kind: str, dtype: str, width: in
     rows[4, 1] = 50
     with pytest.raises(IndexError):
         fxc.compile(step)(table, rows)
+
+
+def test_what_is_gathered_often_is_computed_once() -> None:
+    """A cheap operation is one on each element of the table, not on each that is read."""
+
+    def looked_up(image: Any, levels: Any) -> Any:
+        return (levels * 1.5).astype(np.uint8)[image], (levels + 1)[image[:10, 0]]
+
+    image, levels = np.arange(5000).reshape(50, 100).astype(np.uint8), np.arange(256) / 2
+    compiled = fxc.compile(looked_up, fullgraph=True)
+    for mine, numpys in zip(compiled(image, levels), looked_up(image, levels), strict=True):
+        assert mine.dtype == numpys.dtype
+        assert np.array_equal(mine, numpys)
+    loops = str(compiled.inspect(image, levels).loops)
+    assert "temp b" in loops
+    assert "uint8[256]" in loops
+    assert "float64[256]\n" not in loops.split("input levels: float64[256]\n")[1]
