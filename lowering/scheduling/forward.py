@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 
 from fxc.ir.records import mutable, replace
 from fxc.ir.size_functions import rename_computed
@@ -56,6 +57,7 @@ class _Known:
     elements: dict[str, _Elements]
     results: dict[object, str]
     names: dict[str, Atom]
+    is_part: bool = False  # other statements read the totals of these
 
     def inner(self, program: Program, block: Block) -> _Known:
         """What a block that runs repeatedly may use of it."""
@@ -65,7 +67,7 @@ class _Known:
             for buffer, found in self.elements.items()
             if program.buffers[buffer].storage not in written
         }
-        return _Known(elements, dict(self.results), self.names)
+        return _Known(elements, dict(self.results), self.names, self.is_part)
 
     def at(self, buffer: str, index: Idx) -> dict[Idx, Atom]:
         return self.elements.setdefault(buffer, _Elements()).of(index)
@@ -97,8 +99,11 @@ class _Known:
         return tuple(self.dim(dim) for dim in index)
 
 
-def forward(program: Program, block: Block) -> Block:
-    return _forwarded(program, block, _Known({}, {}, {}))
+def forward(program: Program, block: Block, *, is_part: bool = False) -> Block:
+    """The statements with what is stored, loaded, computed or added up passed on. Of a part of
+    a program each total keeps its name: others read it.
+    """
+    return _forwarded(program, block, _Known({}, {}, {}, is_part))
 
 
 def _forwarded(program: Program, block: Block, known: _Known) -> Block:
@@ -128,7 +133,7 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
             given = tuple([known.atom(a) for a in stmt.args])
             if any(map(operator.is_not, given, stmt.args)):
                 stmt = replace(stmt, args=given)
-            args = tuple(repr(a.value) if isinstance(a, Const) else (a,) for a in stmt.args)
+            args = _exactly(stmt.args)
             return _once(stmt, (stmt.op, stmt.dtype, stmt.arg_dtypes, args, stmt.quiet), known)
         case Index(dtype=dtype):
             value = known.dim(stmt.value)
@@ -144,7 +149,11 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
             known.at(buffer, index)[index] = stmt.value
             return stmt
         case Accumulate():
-            return replace(stmt, value=known.atom(stmt.value), init=known.atom(stmt.init))
+            stmt = replace(stmt, value=known.atom(stmt.value), init=known.atom(stmt.init))
+            if known.is_part:
+                return stmt
+            how = (stmt.combine, stmt.dtype, stmt.order, stmt.levels, stmt.position, stmt.quiet)
+            return _once(stmt, (*how, _exactly((stmt.value, stmt.init))), known)
         case Check():
             return replace(stmt, failed=known.atom(stmt.failed))
         case Boxed() | Bind(cuts=True):  # native code begins anew behind it, with no registers
@@ -156,7 +165,12 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
             return _forward_nested(program, stmt, known)
 
 
-def _once(stmt: Compute | Index, key: object, known: _Known) -> Stmt | None:
+def _exactly(atoms: Sequence[Atom]) -> tuple[object, ...]:
+    """What atoms are compared by: of constants, by all that is written of them, a sign of zero."""
+    return tuple(repr(atom.value) if isinstance(atom, Const) else (atom,) for atom in atoms)
+
+
+def _once(stmt: Compute | Index | Accumulate, key: object, known: _Known) -> Stmt | None:
     earlier = known.results.get(key)
     if earlier is not None:
         known.names[stmt.name] = earlier

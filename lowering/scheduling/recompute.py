@@ -195,7 +195,9 @@ def _made_there(program: Program, element: _Element, behind: Sequence[Stmt]) -> 
     reads = storages(program, element.stmts)
     if not reads.isdisjoint(stored(program, between)) or any(isinstance(s, Bind) for s in between):
         return behind
-    instead = {id(each): forward(program, (_with(each, element),))[0] for each in nests}
+    instead = {
+        id(each): forward(program, (_with(each, element),), is_part=True)[0] for each in nests
+    }
     if not _pays(program, element, (tuple(nests), tuple(instead.values()))):
         return behind
     return [instead.get(id(stmt), stmt) for stmt in behind]

@@ -9,7 +9,7 @@ from expecttest import assert_expected_inline
 from fxc.ir.symbols import symbol
 from fxc.lowering.nests.buffers import F64, Const
 from fxc.lowering.nests.program import Program
-from fxc.lowering.nests.statements import Compute, If, Load, Loop, Stmt, Store
+from fxc.lowering.nests.statements import Accumulate, Compute, If, Load, Loop, Stmt, Store
 from fxc.lowering.scheduling import forward as module
 from fxc.lowering.scheduling.forward import forward
 from tests.scheduled import after, body, buffer, program
@@ -183,3 +183,26 @@ def test_of_elements_at_numbers_each_store_meets_its_own(monkeypatch: pytest.Mon
     )
     assert "more[0] = 3.0" in found
     assert not asked
+
+
+def test_equal_totals_are_added_up_once() -> None:
+    """What begins elsewhere, a zero of the other sign too, is another total."""
+
+    def total(name: str, value: str, start: float) -> Accumulate:
+        return Accumulate(name, F64, "add", value, number(start), "sequential")
+
+    found = forwarded(
+        CLEAR,
+        over(
+            Load("a", F64, "x", (i0,)),
+            total("s", "a", 0.0),
+            Load("b", F64, "x", (i0,)),
+            total("t", "b", 0.0),
+            total("u", "b", -0.0),
+        ),
+        add("v", "t", "u"),
+        Store("out", (0,), "v", F64),
+        Store("more", (0,), "t", F64),
+    )
+    assert found.count("[sequential") == 2
+    assert "more[0] = s" in found
