@@ -44,12 +44,13 @@ _Atom = Symbol | SymFunc | Computed
 def pieces(loop: Loop, costs: Costs) -> list[Loop]:
     """The loop in pieces in which no remainder of its counter wraps, or as it is."""
     is_right = _may_be_split(loop, costs.wraps_inside)
-    starts = {0: None, **dict.fromkeys(_wraps(loop.body, loop))} if is_right else {}
-    statements = len(starts) * len(walk((loop,)))
-    if len(starts) < 2 or statements > costs.wraps_statements:
+    wraps = dict.fromkeys(_wraps(loop.body, loop)) if is_right else {}
+    starts = sorted((place for place in wraps if place != loop.size), key=hint)
+    statements = (1 + len(starts)) * len(walk((loop,)))
+    if not wraps or statements > costs.wraps_statements:
         return [loop]
-    places = sorted(starts, key=hint)
-    return [_piece(loop, number, [*places, loop.size]) for number in range(len(places))]
+    places = [0, *starts, loop.size]
+    return [_piece(loop, number, places) for number in range(len(starts) + 1)]
 
 
 def split_wraps(program: Program) -> Program:
@@ -106,7 +107,9 @@ def _remainders(dim: Dim, loop: Loop) -> Iterator[SymFunc]:
             ahead = _ahead(atom, loop)
             if loop.var in symbols_of(ahead):
                 continue
-            if decide(ahead, ">=", 0) is not None:
+            is_one = decide(ahead, ">", -loop.size) and decide(ahead, "<", loop.size)
+            may_be_one = isinstance(ahead, int) and not isinstance(loop.size, int)
+            if (is_one or may_be_one) and decide(ahead, ">=", 0) is not None:
                 yield atom
 
 

@@ -11,9 +11,13 @@ import pytest
 from expecttest import assert_expected_inline
 
 import fxc
+from fxc.ir.symbols import SymExpr, SymFunc, symbol
 from fxc.lowering.machine.costs import Costs
 from fxc.lowering.machine.target import Target
+from fxc.lowering.nests.buffers import F64
+from fxc.lowering.nests.statements import Load, Loop, Store
 from fxc.lowering.scheduling.fuse import fuse
+from fxc.lowering.scheduling.wraps import pieces
 from tests.bodies import check_body
 from tests.compiling import same
 from tests.covering import some
@@ -241,7 +245,29 @@ def test_a_size_that_is_an_argument() -> None:
 
     compiled = fxc.compile(rule, fullgraph=True)
     rng = np.random.default_rng(1)
-    for n in (40, 5, 4, 3, 2, 1, 0, 39):
+    for n in (40, 8, 7, 5, 4, 3, 2, 1, 0, 39):
         assert same(rule, compiled, (rng.integers(0, 9, (5, 40)), n))
     loops = str(compiled.inspect(rng.integers(0, 9, (5, 40)), 39).loops)
     assert re.search(r"for i_1 in .* lanes", loops)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_remainders_of_what_is_several_rounds_away(dynamic: bool) -> None:
+    def far(u: Any, n: int) -> Any:
+        out = np.zeros(u.shape)
+        for i in range(len(u)):
+            for j in range(n):
+                out[i, j] = u[(i + 9) % len(u), (j - 50) % n] - u[i - 1, (j + 123) % n] + u[i, j]
+        return out + np.roll(u, 2, 1)[:, :1]
+
+    compiled = fxc.compile(far, fullgraph=True, dynamic=dynamic)
+    rng = np.random.default_rng(1)
+    for n, m in ((9, 40), (2, 2), (1, 1), (3, 64), (3, 130)):
+        assert same(far, compiled, (rng.random((n, m)), m))
+
+
+def test_a_remainder_of_what_is_rounds_ahead_is_kept() -> None:
+    i0 = symbol("i0", hint=0, lower=0)
+    index = SymExpr((((SymFunc("mod", i0 + 36, 4),), 1),))
+    loop = Loop("i0", 4, (Load("a", F64, "x", (index,)), Store("y", (i0,), "a", F64)))
+    assert pieces(loop, Costs()) == [loop]
