@@ -270,7 +270,7 @@ def store_joined(context: Context, node: Node, name: str, outer: Place) -> None:
         part = parts[0] if axis is not None else context.flattened(parts[0])
         along = axis % part.type.rank if axis is not None else 0
         size = part.type.shape[along]
-        if len(parts) > _APART:
+        if len(parts) > context.machine.costs.joined_apart:
             part = _repeated(context, part, len(parts))
             store(context, part, name, _shifted(outer, along, start, size), node.loc)
         else:
@@ -278,9 +278,6 @@ def store_joined(context: Context, node: Node, name: str, outer: Place) -> None:
                 place = _shifted(outer, along, start + number * size)
                 store(context, part, name, place, node.loc)
         start = start + len(parts) * size
-
-
-_APART = 4  # so many equal parts have a nest each: their sizes may let them merge with others
 
 
 def _shifted(outer: Place, along: int, start: Dim, each: Dim | None = None) -> Place:

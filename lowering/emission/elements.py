@@ -9,6 +9,7 @@ import numpy as np
 
 from fxc.ir.bounds import decide
 from fxc.ir.boxed_dtypes import has_gaps, own_bytes
+from fxc.ir.later import import_later
 from fxc.ir.records import computed_once
 from fxc.ir.symbols import Computed, Dim, Symbol, SymFunc, atoms, computed, computed_in, symbols_of
 
@@ -22,7 +23,9 @@ from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .operator_code import SCALAR_CODE
 from .python_failures import LOSSES
 from .registers import InLanes, Registers
-from .remainders import quotient, remainder
+
+# See Note [Rooms with one door].
+divided = import_later("fxc.lowering.emission.remainders", "divided")
 
 # Note [Lanes]
 # Inside a vector loop every name of the loop IR stands for ``lanes`` consecutive iterations of the
@@ -95,10 +98,9 @@ class Elements:
             case "min" | "max":
                 test = op(f"icmp {'slt' if atom.name == 'min' else 'sgt'} i64 {left}, {right}")
                 return op(f"select i1 {test}, i64 {left}, i64 {right}")
-            case "mod":
-                return remainder(self.function, atom, self.ranges, left, right)
             case _:
-                return quotient(self.function, left, right)
+                found: str = divided(self.function, atom, self.ranges, left, right)
+                return found
 
     @computed_once
     def ranges(self) -> dict[str, Range]:

@@ -15,20 +15,23 @@ from ..nests.bounds import Range, bounds
 from .llvm_text import FunctionText
 
 
-def quotient(function: FunctionText, left: str, right: str) -> str:
-    """The quotient of two registers."""
+def divided(
+    function: FunctionText, atom: SymFunc, ranges: Mapping[str, Range], left: str, right: str
+) -> str:
+    """The quotient of two registers, or what is left: they are the sides of ``atom``.
+
+    Requires: counters stay in ``ranges``.
+    """
+    if atom.name == "mod":
+        return _remainder(function, atom, ranges, left, right)
     _, is_less = _division(function, left, right)
     less = function.same(f"zext i1 {is_less} to i64")
     return function.same(f"sub i64 {function.same(f'sdiv i64 {left}, {right}')}, {less}")
 
 
-def remainder(
+def _remainder(
     function: FunctionText, atom: SymFunc, ranges: Mapping[str, Range], left: str, right: str
 ) -> str:
-    """What is left of a quotient of two registers, which are the sides of ``atom``.
-
-    Requires: counters stay in ``ranges``.
-    """
     same = function.same
     beyond = _beyond(atom, ranges)
     if beyond is None:

@@ -163,6 +163,9 @@ class Costs:
     stored_weight: int = 4
     gather: int = 4
 
+    # Equal parts of a join that have a nest each: these may merge with others.
+    joined_apart: int = 4
+
     # Elements of a mask that are looked at together, and such blocks at least: a shorter mask is
     # gone through as it is.
     mask_block: int = 64
