@@ -35,7 +35,6 @@ from ..values.shadows import shadow_of, tuple_of
 from .plain_calls import PlainCalls
 
 
-
 def made_of(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     """``f(*args, **kwargs)`` of a class that means here what it means anywhere."""
     if issubclass(f, np.generic):
