@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -154,9 +155,28 @@ def stored_as_rows(x):
     return rows
 
 
+def deep_copies(x):
+    path, best, counts, kept = [], [], {}, set()
+    table = [[0.0] * len(x) for _ in range(len(x))]
+    for i, v in enumerate(x):
+        if v > 0:
+            path.append((i, v))
+            counts[i % 3] = counts.get(i % 3, 0) + 1
+            kept.add(i % 4)
+        elif path:
+            path.pop()
+        table[i][i] = v
+        if len(path) > len(best):
+            best = copy.deepcopy(path)
+    other, more, rows, few = map(copy.deepcopy, (counts, kept, table, copy.copy(counts)))
+    other[9], few[8], rows[0][0] = 1, 2, 7.0
+    more.add(9)
+    return path, best, counts, other, few, sorted(kept), sorted(more), table, rows
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     displays, of_two_kinds, stored_as_rows, sums, sums_of_other_kinds, parts, in_order, in_order_as_floats, merged, different_ones, values_seen, where_it_is,
-    where_it_has_to_be, copies, by_a_key, of_tuples,
+    where_it_has_to_be, copies, by_a_key, of_tuples, deep_copies,
 ]  # fmt: skip
 SIGNAL = np.array([0.5, -1.25, 3.0, 0.25, -0.0, 2.5, 0.0, 2.5, 0.5])
 SIGNALS = [SIGNAL, SIGNAL[:4], SIGNAL[::-1].copy(), np.full(3, 2.0), np.arange(40.0) % 11 - 0.5]

@@ -44,6 +44,7 @@ class Keyed(WithLength, Limited):
     _held = ("table",)
     _written_by = "_keyed"
     renewed: Callable[[], Any]  # a new dict, or a new set, with the same items
+    copy: Callable[[], Any]
 
     def __init__(self, of: type, label: str) -> None:
         self.of = of
@@ -74,6 +75,9 @@ class Keyed(WithLength, Limited):
 
     def length(self) -> Any:
         return self.table.length()
+
+    def _copied_deeply(self, is_fixed: Callable[[object], bool]) -> Any:
+        return self.copy() if self.table.has_fixed_items(is_fixed) else None
 
     def _is_filled(self) -> Any:
         return self.length() > 0

@@ -50,7 +50,8 @@ def shallow(door: Stores, x: Any) -> Any:
     kind = _kind(x)
     if kind in (list, dict, set) and (isinstance(x, External) or type(x) is kind):
         return door.call(kind, x)
-    if type(x) in (OrderedDict, defaultdict, deque) or (type(x) is TracedList and kind is list):
+    is_of_graph = isinstance(x, Traced) and issubclass(kind, (list, dict, set, deque))
+    if is_of_graph or type(x) in (OrderedDict, defaultdict, deque):
         return door.call(door.attr(x, "copy"))
     if has_python_method(kind, "__copy__"):
         return door.special(x, "__copy__")
@@ -69,7 +70,13 @@ def deep(door: Stores, x: Any, memo: Any = None) -> Any:
     kind = _kind(x)
     if array_of(x) is not None:
         memo[key] = x.copy(order="K")
-    elif kind is list and (isinstance(x, External) or type(x) is list):
+    elif (found := _of_graph(x)) is not None:
+        memo[key] = found
+    elif kind is list and (
+        isinstance(x, External)
+        or type(x) is list
+        or (type(x) is TracedList and x.items is not None)
+    ):
         memo[key] = made = door.call(list, ())
         made += [deep(door, item, memo) for item in door.call(list, x)]
     elif kind is dict and (isinstance(x, External) or type(x) is dict or is_record(x)):
@@ -98,6 +105,17 @@ def _is_shared(x: object) -> bool:
     if isinstance(x, Traced):
         return is_number(x)
     return type(x) in PLAIN or isinstance(x, (*_SHARED, np.generic))
+
+
+def _is_fixed(x: object) -> bool:
+    """Whether nothing can change it."""
+    return _is_shared(x) or (type(x) is tuple and all(map(_is_fixed, x)))
+
+
+def _of_graph(x: object) -> Any:
+    """A deep copy of a list, dict or set of the graph whose items cannot change; None of others."""
+    made = x._copied_deeply if isinstance(x, Traced) else None
+    return None if made is None else made(_is_fixed)
 
 
 def _object(door: Stores, x: object, kind: type, part: _Copy, memo: dict[object, object]) -> Any:

@@ -62,6 +62,21 @@ def may_change(form: Form) -> bool:
     return pool_of(form) is not None or any(map(may_change, inner))
 
 
+def are_fixed(form: Form) -> bool:
+    """Whether nothing can change the items: numbers, constants, or tuples of these."""
+    match form:
+        case Number() | MixedNumber() | Constant():
+            return True
+        case Items(structure, inner):
+            return structure.kind is tuple and all(map(are_fixed, inner))
+        case Union(options):
+            return all(map(are_fixed, options))
+        case Array() | Sized():
+            return False
+        case _:
+            assert_never(form)
+
+
 def dtype_as_places(form: Form) -> np.dtype | None:
     """Of which dtype an index of such items is, also of none of them; None for no ints."""
     is_number = isinstance(form, OfNumbers)

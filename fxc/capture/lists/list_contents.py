@@ -5,7 +5,7 @@ See Note [Lists of counted length].
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 from fxc.ir.error_kinds import EITHER_ARRAY
@@ -24,6 +24,7 @@ from .list_room import Int, Room
 # See Note [Rooms with one door].
 arrays_in = import_later("fxc.capture.forms.items", "arrays_in")
 records_in = import_later("fxc.capture.forms.items", "records_in")
+are_fixed = import_later("fxc.capture.forms.leaving", "are_fixed")
 give = import_later("fxc.capture.regions.given", "give")
 take_over = import_later("fxc.capture.regions.given", "take_over")
 
@@ -89,6 +90,12 @@ class Contents(Traced):
     def form(self) -> Form | None:
         """What the items are; None while Python knows them."""
         return None if self._room is None else self._room.form
+
+    def has_fixed_items(self, is_fixed: Callable[[object], bool]) -> bool:
+        """Whether nothing can change an item. Of those that Python knows ``is_fixed`` says so."""
+        if self._room is None:
+            return all(map(is_fixed, self._items))
+        return self.form is None or are_fixed(self.form)
 
     def is_made_in(self, region: int) -> bool:
         return self.home == region

@@ -27,6 +27,7 @@ from .traced_lists import TracedList
 
 # See Note [Rooms with one door].
 form_of_items = import_later("fxc.capture.forms.items", "form_of_items")
+are_fixed = import_later("fxc.capture.forms.leaving", "are_fixed")
 array_of_list = import_later("fxc.capture.forms.leaving", "array_of_list")
 dtype_as_places = import_later("fxc.capture.forms.leaving", "dtype_as_places")
 demand = import_later("fxc.capture.forms.truths", "demand")
@@ -227,6 +228,10 @@ class PooledList(ChangedList, Pooled):
         return TracedList.of_columns(form, arrays, self.pool.arena.room.most)
 
     as_list = copy
+
+    def _copied_deeply(self, is_fixed: Callable[[object], bool]) -> Any:
+        form = self.pool.form
+        return self.copy() if form is None or are_fixed(form) else None
 
     def as_array(self, dtype: object = None) -> Any:
         if self.pool.form is None:

@@ -159,6 +159,9 @@ class ListOfLists(_AlongAxis):
     def as_array(self, dtype: object = None) -> Any:
         return as_array(self.form, [wrap(x).copy()._value for x in self.arrays], dtype)
 
+    def _copied_deeply(self, is_fixed: Callable[[object], bool]) -> Any:
+        return self._snapshot(is_fixed)
+
     def _snapshot(self, of: Callable[[object], Any]) -> Any:
         arrays = [wrap(x).copy()._value for x in self.arrays]
         return ListOfLists(self.by_python, self.form, arrays)

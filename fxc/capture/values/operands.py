@@ -27,6 +27,8 @@ class Traced:
     # How values that no operand stands for run ufuncs and reductions themselves.
     _run: ClassVar[Callable[..., Any] | None] = None
     _reduce: ClassVar[Callable[..., Any] | None] = None
+    # A deep copy of a list, dict or set; None if an item may change. An argument says that of one.
+    _copied_deeply: ClassVar[Callable[..., Any] | None] = None
     # What makes such a value of the only item of its structure, where lists may hold it.
     _of_item: ClassVar[Callable[..., Any] | None] = None
     # Which method of the epilogue's builder writes the expression of what this leaves as.
