@@ -184,7 +184,7 @@ def _captured(outside: Outside, call: GivenCall, terms: Terms, made: _Result) ->
 
 def _run(
     session: Session, callee: object, args: tuple[object, ...], kwargs: dict[str, object]
-) -> Any:
+) -> object:
     """What the program returns, while it is recorded."""
     outside = session.door.outside
     warned = [kind for kind, mode in np.geterr().items() if mode not in ("ignore", "raise")]
@@ -362,7 +362,7 @@ def _without_effects(what: str) -> CaptureError:
     return refusal(NO_RESULT, f"{what} cannot be captured without effects")
 
 
-def _with_items(tree: Any) -> Any:
+def _with_items(tree: Any) -> object:
     """A result with the items of lists of the graph, whose length becomes a constant."""
     if isinstance(tree, Traced):
         return [*tree] if isinstance(tree, list) else tree

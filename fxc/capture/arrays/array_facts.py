@@ -80,7 +80,7 @@ class Flags:
     def __repr__(self) -> str:
         raise refuse(TEXT, "the text of x.flags")
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name == "owndata":
             return base_of(self._array) is None
         found = _BY_TYPE.get(name)
@@ -141,7 +141,7 @@ class ArrayFacts(TracedValue):
         return self._type.dtype.itemsize
 
     @property
-    def nbytes(self) -> Any:
+    def nbytes(self) -> object:
         return wrap_dim(self._type.size * self._type.dtype.itemsize)
 
     def _need(self, what: str) -> Any:

@@ -68,8 +68,8 @@ def _layout(order: str, rank: int) -> tuple[int, ...] | None:
     return None
 
 
-def _filled_with(name: str) -> Any:
-    def create(shape: object, dtype: object = float, order: str = "C") -> Any:
+def _filled_with(name: str) -> Callable[..., Any]:
+    def create(shape: object, dtype: object = float, order: str = "C") -> object:
         dims = dims_of(shape)
         return record(name, dims, dtype_of(dtype), layout=_layout(order, len(dims)))
 
@@ -107,7 +107,7 @@ def _fitting(number: Any, value: Operand, dtype: np.dtype) -> Operand:
     return value
 
 
-def _full_of(value: Operand, dims: tuple[Dim, ...], dtype: np.dtype, layout: object) -> Any:
+def _full_of(value: Operand, dims: tuple[Dim, ...], dtype: np.dtype, layout: object) -> object:
     """A new array full of a scalar, or with an array broadcast into it."""
     if not value.type.rank:
         return record("full", dims, value, dtype, layout=layout)
@@ -132,10 +132,10 @@ def _like(x: object, dtype: object, order: str, shape: object) -> tuple[Any, np.
     return dims, wanted, layout
 
 
-def _filled_like(name: str) -> Any:
+def _filled_like(name: str) -> Callable[..., Any]:
     def create(
         a: object, dtype: object = None, order: str = "K", subok: bool = True, shape: object = None
-    ) -> Any:
+    ) -> object:
         dims, wanted, layout = _like(a, dtype, order, shape)
         return record(name, dims, wanted, layout=layout)
 
@@ -190,7 +190,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
 
 def _arranged(
     kinds: Sequence[Operand], first: Operand, by: Operand, length: Dim, dtype: Any
-) -> Any:
+) -> object:
     """The array of a range of that length, between operands of these kinds."""
     wanted = np.arange(*map(_sample, kinds), dtype=dtype).dtype
     if wanted.kind == "b" and guard(length, ">", 2):
@@ -226,7 +226,7 @@ def _sample(x: Operand) -> Any:
 _COUNTING = tuple(np.dtype(name) for name in ("i8", "i4", "i2", "i1", "u4", "u2", "u1"))
 
 
-def _as_size(x: object, *, alone: bool = False) -> Any:
+def _as_size(x: object, *, alone: bool = False) -> object:
     """A scalar that counts elements, or is an int that depends on data, as an int. Ints of few bits
     overflow, if NumPy computes with them: if they do not stand ``alone``.
     """
@@ -284,7 +284,7 @@ def _number(x: Any) -> Any:
     return record("item", x._value) if is_element and not x._value.type.rank else x
 
 
-def _step(low: Operand, high: Operand, parts: Dim, dtype: np.dtype) -> Any:
+def _step(low: Operand, high: Operand, parts: Dim, dtype: np.dtype) -> object:
     """The ``step`` that ``np.linspace`` returns."""
     if not guard(parts, ">", 0):
         return np.nan
@@ -365,7 +365,7 @@ def array(
 def _contiguous(order: str) -> Callable[..., Any]:
     """``np.ascontiguousarray`` or ``np.asfortranarray``: of rank 1 at least."""
 
-    def convert(a: object, dtype: object = None) -> Any:
+    def convert(a: object, dtype: object = None) -> object:
         result = asarray(a, dtype, order)
         return result.reshape(1) if result.ndim == 0 else result
 

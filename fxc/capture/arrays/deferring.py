@@ -29,7 +29,7 @@ _OF_ITEMS = ("__len__", "__getitem__", "__iter__", "__array__")
 
 def left_to(
     other: object, ufunc: str = "", *, shape: tuple[Any, ...] = (), in_place: bool = False
-) -> Any:
+) -> object:
     """What the operator of an array gives for an operand that NumPy's ufuncs do not take."""
     if ufunc in ("equal", "not_equal") and not is_shadow(type(other)):
         raise refuse(
@@ -57,7 +57,7 @@ def _is_other_number(other: object) -> bool:
     return isinstance(other, Number) and not (isinstance(other, Traced) or is_shadow(type(other)))
 
 
-def left_to_of_scalar(name: str, as_pythons: Callable[[], Any], other: object) -> Any:
+def left_to_of_scalar(name: str, as_pythons: Callable[[], Any], other: object) -> object:
     """The same, of a scalar of NumPy's on the left, for which Python's number may stand."""
     if not is_shadow(type(other)) or _is_first(other, _OF_SCALARS, False):
         is_asked = name in ("eq", "ne") and not is_shadow(type(other)) and other is not None
@@ -87,7 +87,7 @@ def computes(other: object, name: str) -> bool:
     return any(has_method(other, f"__{each}__") for each in names)
 
 
-def beside_text(*, is_equal: bool) -> Any:
+def beside_text(*, is_equal: bool) -> object:
     """What ``==`` of a text and a scalar, or an array of rank 0, gives, or ``!=``: a bool of
     NumPy's, as it makes an array of the text; Python's in version 2.0.
     """

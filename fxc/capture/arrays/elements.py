@@ -35,7 +35,7 @@ reshape = import_later("fxc.capture.arrays.shaping", "reshape")
 # ------------------------------------------------------------------ numbers and records
 
 
-def element(array: Any, steps: Steps) -> Any:
+def element(array: Any, steps: Steps) -> object:
     """The element of an array at a place: a number, a character, or a record."""
     view = apply_steps(array._value, steps)
     if kind_of(view).rank:  # a field that has several elements
@@ -123,12 +123,12 @@ class TracedVoid(TakesFunctions, Traced):
 
     __array__ = __bool__ = __hash__ = _refused
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if hasattr(np.void, name):
             raise refuse(OPERAND, f"{name} of a record", "use its fields")
         raise AttributeError(f"'numpy.void' object has no attribute {name!r}")
 
-    def _field(self, key: Any) -> Any:
+    def _field(self, key: Any) -> object:
         names = self.dtype.names or ()
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             if not -len(names) <= key < len(names):
@@ -179,7 +179,7 @@ def _axis_in(step: ViewStep) -> int:
     return axis
 
 
-def _place_in(step: ViewStep) -> Any:
+def _place_in(step: ViewStep) -> object:
     """The index of an axis as a number of Python's."""
     index = step.args[1 - _AXIS_OF[step.op]]
     if not isinstance(index, Value):
@@ -199,7 +199,7 @@ def check_distinct(x: object, y: object) -> None:
         raise refuse(IDENTITY, "which of two records it is after a branch or a loop,")
 
 
-def _cells_compared(name: str, record: TracedVoid, other: object) -> Any:
+def _cells_compared(name: str, record: TracedVoid, other: object) -> object:
     cell = other._cell if type(other) is TracedVoid else other
     return compared(name, record._cell, cell) if are_records(record, cell) else record._refused()
 
@@ -268,7 +268,7 @@ class TracedFlat(Traced):
     def __array__(self, *args: object, **kwargs: object) -> np.ndarray:
         raise refuse(ARRAY_MEMORY, "an array made of x.flat", "use x.ravel() or x.flatten()")
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if hasattr(np.flatiter, name):
             raise refuse(ARRAY_MEMORY, f"x.flat.{name}")
         raise AttributeError(f"'numpy.flatiter' object has no attribute {name!r}")
@@ -365,7 +365,7 @@ class TracedFlat(Traced):
         return reshape(broadcast_to(row, (times, size)), -1)[:count]
 
 
-def _single(key: object) -> Any:
+def _single(key: object) -> object:
     """The one index in a tuple."""
     if not isinstance(key, tuple) or isinstance(key, Traced) or not key:
         return key

@@ -67,7 +67,7 @@ def entries_of(key: object, kind: ArrayType) -> list[Entry]:
     return _with_all_axes(kind, [_parsed(each) for each in given])
 
 
-def _parsed(entry: object) -> Any:
+def _parsed(entry: object) -> object:
     """One entry, see Note [Entries of a key]."""
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
         return entry

@@ -96,7 +96,7 @@ class LateElement(LateText):
         """As a text of Python's own."""
         return python_element(self._cell)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name in ("item", "tolist"):
             return self._plain
         if name in OF_TEXTS and name != "format":  # it gives an ``np.str_`` without fields

@@ -174,7 +174,7 @@ class MaskedRead(UnmadeArray):
             return operands
         return quiet(ufunc, spread_mask(self.mask, self.behind), operands)
 
-    def _run(self, name: str, inputs: Sequence[object]) -> Any:
+    def _run(self, name: str, inputs: Sequence[object]) -> object:
         operands = self._spread_all(name, inputs)
         if operands is None:
             return super()._run(name, inputs)

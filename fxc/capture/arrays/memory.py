@@ -72,7 +72,7 @@ def view(value: Value, dtype: Any = None, kind: Any = None) -> Any:
 # ------------------------------------------------------------------ strides
 
 
-def from_dlpack(x: object, /, **options: object) -> Any:
+def from_dlpack(x: object, /, **options: object) -> object:
     """As ``np.from_dlpack``: a view, of the base class, or a copy."""
     if not isinstance(x, TracedValue) or not isinstance(x._value.type, ArrayType):
         raise refuse(ARRAY_MEMORY, f"np.from_dlpack of a {type(x).__name__}", "give it an array")
@@ -94,7 +94,7 @@ def as_strided(
     writeable: bool = True,
     *,
     check_bounds: object = None,
-) -> Any:
+) -> object:
     """As ``np.lib.stride_tricks.as_strided``, within the elements of ``x``."""
     value = array_value(x)
     kind = kind_of(value)
@@ -154,7 +154,7 @@ def sliding_window_view(
     *,
     subok: bool = False,
     writeable: bool = False,
-) -> Any:
+) -> object:
     value = array_value(x)
     kind = kind_of(value)
     windows = dims_of(window_shape)

@@ -13,7 +13,7 @@ _HOW: dict[str, tuple[Callable[[Any, Any], Any], str, Callable[[Any, Any], Any]]
 }
 
 
-def compared(name: str, x: Any, y: Any) -> Any:
+def compared(name: str, x: Any, y: Any) -> object:
     """``x == y`` or ``x != y``, of arrays of records; of rank 0 for records."""
     compare, of_all, join = _HOW[name]
     rank, found = max(x.ndim, y.ndim), []

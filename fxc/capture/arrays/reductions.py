@@ -74,7 +74,7 @@ class Asked:
 
 def ufunc_reduce(
     ufunc: np.ufunc, array: object, axis: object = 0, *args: object, **options: object
-) -> Any:
+) -> object:
     """As ``ufunc.reduce``."""
     name, asked = _REDUCTIONS.get(ufunc), Asked(axis, *args, **options)
     if name is not None and (asked.dtype is None or name in _TAKES_DTYPE):
@@ -84,7 +84,7 @@ def ufunc_reduce(
 
 def ufunc_accumulate(
     ufunc: np.ufunc, array: object, axis: object = 0, dtype: object = None, out: object = None
-) -> Any:
+) -> object:
     """As ``ufunc.accumulate``."""
     name, out, axis = _SCANS.get(ufunc), single_out(out), _one_axis(axis, array)
     if name is not None:
@@ -98,7 +98,7 @@ def ufunc_reduceat(
     indices: object,
     axis: object = 0,
     dtype: object = None,
-) -> Any:
+) -> object:
     """As ``ufunc.reduceat`` without ``out``."""
     value, places, place = array_value(array), array_value(indices), _one_axis(axis, array)
     options = {"ufunc": _name_of(ufunc), "axis": place, "dtype": _dtype(dtype)}
@@ -125,7 +125,7 @@ def _name_of(ufunc: np.ufunc) -> str:
     return name
 
 
-def _reduced_by_numpy(ufunc: np.ufunc, x: Operand, asked: Asked) -> Any:
+def _reduced_by_numpy(ufunc: np.ufunc, x: Operand, asked: Asked) -> object:
     if asked.initial is None:
         raise refuse(NUMPY_OPTION, f"np.{ufunc.__name__}.reduce with initial=None")
     start = None if asked.initial is np._NoValue else operand(asked.initial)
@@ -143,7 +143,7 @@ def _reduced_by_numpy(ufunc: np.ufunc, x: Operand, asked: Asked) -> Any:
 
 def _accumulated_by_numpy(
     ufunc: np.ufunc, array: object, axis: object, dtype: object, out: object
-) -> Any:
+) -> object:
     x = array_value(array)
     options = {
         "ufunc": _name_of(ufunc),
@@ -154,7 +154,7 @@ def _accumulated_by_numpy(
     return _into(out, "ufunc_accumulate", x, **options)
 
 
-def _into(out: object, name: str, *operands: object, **options: object) -> Any:
+def _into(out: object, name: str, *operands: object, **options: object) -> object:
     """What the operator gives, or ``out`` with it inside."""
     if out is None or out is np._NoValue:
         return record(name, *operands, **options)
@@ -361,7 +361,7 @@ def find(
 # ------------------------------------------------------------------ scans
 
 
-def scan(name: str, x: Any, axis: object = None, dtype: Any = None, out: Any = None) -> Any:
+def scan(name: str, x: Any, axis: object = None, dtype: Any = None, out: Any = None) -> object:
     """Record ``cumsum`` or ``cumprod``."""
     place = None if axis is None else axis_number(axis)
     options = {"axis": place, "dtype": _dtype(dtype)}

@@ -51,7 +51,7 @@ def array_of(items: Any, dtype: np.dtype) -> Any:
     return wrap(_joined(items, dtype) if isinstance(items, tuple | list) else _copied(items, dtype))
 
 
-def source_of(items: object, target: ArrayType) -> Any:
+def source_of(items: object, target: ArrayType) -> object:
     """The array that ``x[i] = items`` copies into a region of ``target``'s type."""
     if isinstance(items, Traced) and hasattr(items, "as_array"):
         items = items.as_array(target.dtype)
@@ -76,7 +76,7 @@ def _joined(items: Any, dtype: np.dtype) -> Value:
     return current().value("stack", parts, axis=0)
 
 
-def _records(items: Any, dtype: np.dtype) -> Any:
+def _records(items: Any, dtype: np.dtype) -> object:
     """New records: lists are axes, and each tuple in them has the fields of one."""
     rows, shape = [items], []
     while all(issubclass(type(row), list) for row in rows) and len({*map(len, rows)}) == 1:

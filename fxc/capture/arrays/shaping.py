@@ -112,7 +112,7 @@ def wrap_dims(dims: Sequence[Dim]) -> tuple[Any, ...]:
     return tuple(map(wrap_dim, dims))
 
 
-def _flat_source(x: object, order: str) -> Any:
+def _flat_source(x: object, order: str) -> object:
     """The array whose elements in C order are those of ``x`` in ``order``."""
     kind, order = kind_of(array_value(x)), order_of(order)
     if order == "C" or (order != "F" and is_c_ordered(kind)):
@@ -128,16 +128,16 @@ def ravel(x: object, order: str = "C") -> Any:
     return reshape(source, -1) if is_c_ordered(kind_of(array_value(source))) else _flat_copy(source)
 
 
-def flatten(x: object, order: str = "C") -> Any:
+def flatten(x: object, order: str = "C") -> object:
     """As ``ndarray.flatten``: always a copy."""
     return _flat_copy(_flat_source(x, order))
 
 
-def _flat_copy(x: object) -> Any:
+def _flat_copy(x: object) -> object:
     return reshaped_copy(x, (kind_of(array_value(x)).size,))
 
 
-def reshaped_copy(x: object, shape: Sequence[Dim]) -> Any:
+def reshaped_copy(x: object, shape: Sequence[Dim]) -> object:
     """A new array with the elements in C order: no view of a copy, as reshape makes it."""
     copied = record("copy", array_value(x), order="C")._value
     return record("reshape_copy", copied, tuple(shape))
@@ -158,7 +158,7 @@ def transpose(x: object, axes: object = None) -> Any:
     return record("transpose", value, tuple(axis % rank for axis in wanted))
 
 
-def swapaxes(x: object, axis1: object, axis2: object) -> Any:
+def swapaxes(x: object, axis1: object, axis2: object) -> object:
     value = array_value(x)
     rank = kind_of(value).rank
     axes = list(range(rank))
@@ -178,7 +178,7 @@ def _axes(axes: object, rank: int) -> tuple[int, ...]:
     return normalize_axes_tuple([axis_number(axis) for axis in given], rank)
 
 
-def squeeze(x: object, axis: object = None) -> Any:
+def squeeze(x: object, axis: object = None) -> object:
     value = array_value(x)
     kind = kind_of(value)
     if not kind.rank and _is_scalar(x) and axis in (None, 0, -1, ()):
@@ -194,7 +194,7 @@ def squeeze(x: object, axis: object = None) -> Any:
     return record("squeeze", value, tuple(sorted(axes)))
 
 
-def diagonal(x: object, offset: object = 0, axis1: object = 0, axis2: object = 1) -> Any:
+def diagonal(x: object, offset: object = 0, axis1: object = 0, axis2: object = 1) -> object:
     """As ``np.diagonal``: a read-only view."""
     value = array_value(x)
     return record("diagonal", value, axis_number(offset), axis_number(axis1), axis_number(axis2))
@@ -225,7 +225,7 @@ def _gives_views_alone() -> bool:
     return np.broadcast_arrays(array, 1.0)[0] is not array
 
 
-def _view_that_warns(value: Value, shape: Sequence[Dim]) -> Any:
+def _view_that_warns(value: Value, shape: Sequence[Dim]) -> object:
     """Of which NumPy warns where it is written."""
     view = record("broadcast", value, shape)
     current().aliases.warned.add(view._value)

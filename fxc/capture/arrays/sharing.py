@@ -158,7 +158,7 @@ def _new_strides(kind: ArrayType) -> tuple[Dim, ...]:
     return tuple(stride * some for stride in kind.strides)
 
 
-def base_of(x: TracedValue) -> Any:
+def base_of(x: TracedValue) -> object:
     """As ``x.base``."""
     session = current()
     value = _array(session, x)

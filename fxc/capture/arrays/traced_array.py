@@ -107,7 +107,7 @@ class TracedArray(ArrayFacts):
         return flat_of(self)
 
     @property
-    def mT(self) -> Any:
+    def mT(self) -> object:
         if self.ndim < 2:
             raise ValueError("matrix transpose with ndim < 2 is undefined")
         return swapaxes(self, -1, -2)
@@ -140,7 +140,7 @@ class TracedArray(ArrayFacts):
     def _has_item(self, i: int) -> bool:
         return bool(self._type.rank) and i < len(self)
 
-    def _item(self, i: int) -> Any:
+    def _item(self, i: int) -> object:
         """An item that Python has taken one by one."""
         current().spend(ITEM)
         return self[i]
@@ -163,7 +163,7 @@ class TracedArray(ArrayFacts):
     def __contains__(self, element: object) -> bool:
         return bool(self._need("'in'"))
 
-    def __copy__(self, memo: object = None) -> Any:
+    def __copy__(self, memo: object = None) -> object:
         return self.copy()
 
     __deepcopy__ = __copy__
@@ -181,7 +181,7 @@ class TracedArray(ArrayFacts):
         number = to_python(found) if isinstance(found, TracedValue) else found.item()
         return self._need(".item() of what is no number") if number is None else number
 
-    def _at_flat_place(self, place: int, size: int) -> Any:
+    def _at_flat_place(self, place: int, size: int) -> object:
         """The element at a place in C order."""
         if not -size <= place < size:
             raise IndexError(f"index {place} is out of bounds for size {size}")
@@ -189,7 +189,7 @@ class TracedArray(ArrayFacts):
         key = tuple(map(int, np.unravel_index(place % size, shape))) if shape else ()
         return self[key] if key else record("item", self._value)
 
-    def tobytes(self, order: object = "C") -> Any:
+    def tobytes(self, order: object = "C") -> object:
         """The memory of a copy of the elements in C order."""
         if order not in ("C", None):
             raise refuse(ARRAY_MEMORY, "x.tobytes in another order than C's", "use x.T.tobytes()")
@@ -197,7 +197,7 @@ class TracedArray(ArrayFacts):
 
         return late(bytes, bytes_of, self)
 
-    def tolist(self) -> Any:
+    def tolist(self) -> object:
         return above().to_list(self)
 
     def _class(self) -> type:
@@ -219,7 +219,7 @@ class TracedArray(ArrayFacts):
             raise refuse(ARRAY_MEMORY, f"x.{name} of a subclass of arrays")
         return AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name == "_value":
             return self._read()
         advice = _REFUSED.get(name)
@@ -331,7 +331,7 @@ class TracedArray(ArrayFacts):
 
     resize = _resize
 
-    def flatten(self, order: str = "C") -> Any:
+    def flatten(self, order: str = "C") -> object:
         return _with_class(flatten(self, order), np.ndarray.flatten, self, order)
 
     def transpose(self, *axes: object) -> Any:
@@ -343,15 +343,15 @@ class TracedArray(ArrayFacts):
     def put(self, indices: object, values: object, mode: str = "raise") -> None:
         as_numpys("put")(self, indices, values, mode)
 
-    def compress(self, condition: object, axis: object = None, out: object = None) -> Any:
+    def compress(self, condition: object, axis: object = None, out: object = None) -> object:
         return as_numpys("compress")(condition, self, axis, out)
 
     def clip(
         self, min: object = None, max: object = None, out: object = None, **options: object
-    ) -> Any:
+    ) -> object:
         return as_numpys("clip")(self, min, max, out, **options)
 
-    def conjugate(self, *out: object) -> Any:
+    def conjugate(self, *out: object) -> object:
         if out:
             return call_with_options(np.conjugate, "conjugate", (self, *out), {})
         return self if self._type.dtype.kind != "c" else call_ufunc("conjugate", self)
@@ -371,12 +371,12 @@ class TracedArray(ArrayFacts):
         partition_in_place(self, kth, axis, *args, **options)
 
 
-def _with_class(found: object, method: Callable[..., object], *args: object) -> Any:
+def _with_class(found: object, method: Callable[..., object], *args: object) -> object:
     """What a method has given, with its class: see Note [Classes of arrays]."""
     return above().with_class(method, args, {}, found) if current().classes else found
 
 
-def _picked(view: Value, place: Place) -> Any:
+def _picked(view: Value, place: Place) -> object:
     """The elements of a view at places that arrays say, or a copy of it."""
     if isinstance(place.arrays, IndexArrays):
         return wrap(read_at_arrays(view, place.arrays))

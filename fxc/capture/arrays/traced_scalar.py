@@ -99,7 +99,7 @@ class TracedScalar(TracedValue):
             session.door.lists.note_index()
         return operator.index(self._known("an index or a size"))
 
-    def __round__(self, digits: int | None = None) -> Any:
+    def __round__(self, digits: int | None = None) -> object:
         if digits is None:
             return rounded(self)
         if not self._type.weak:
@@ -112,7 +112,7 @@ class TracedScalar(TracedValue):
             return round(self._known("round()"), digits)
         return above().called_as_is(round, (self, digits), {})
 
-    def __trunc__(self) -> Any:
+    def __trunc__(self) -> object:
         return to_int(self)
 
     def __divmod__(self, other: Any) -> Any:
@@ -141,7 +141,7 @@ class TracedScalar(TracedValue):
             return 0 if self._type.dtype.kind == "b" else self.__class__(0)
         return np.zeros((), self._type.dtype)[()]
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name == "_value":
             return self._read()
         if self._type.weak:
@@ -199,12 +199,12 @@ def astype(
     return record("astype", x._value, wanted, casting=casting)
 
 
-def _item(x: TracedScalar, *args: object) -> Any:
+def _item(x: TracedScalar, *args: object) -> object:
     found = to_python(x) if args in ((), (0,), ((),)) else None
     return current().specialise(x._value, ".item()").item(*args) if found is None else found
 
 
-def _conjugate(x: TracedScalar) -> Any:
+def _conjugate(x: TracedScalar) -> object:
     """The method: np.conjugate of a bool is an int."""
     return x if x._type.dtype.kind == "b" else call_ufunc("conjugate", x)
 
@@ -212,7 +212,7 @@ def _conjugate(x: TracedScalar) -> Any:
 def _as_array(name: str) -> Callable[..., Any]:
     """The method of the array of rank 0 that NumPy makes of a scalar."""
 
-    def method(x: TracedScalar, *args: object, **kwargs: object) -> Any:
+    def method(x: TracedScalar, *args: object, **kwargs: object) -> object:
         array = wrap(current().record("copy", x._value, order="K"))
         result = getattr(array, name)(*args, **kwargs)
         return result[()]  # of rank 0 it is a scalar again
@@ -265,7 +265,7 @@ def _is_complex(x: object) -> bool:
     return type(x) is TracedScalar and x._type.dtype.kind == "c" and not x._type.weak
 
 
-def _square(x: TracedScalar) -> Any:
+def _square(x: TracedScalar) -> object:
     """``x**2`` of a complex number, which NumPy multiplies by itself if it is not zero."""
     zero = Literal(x._type.dtype.type(0))
     product = operator.mul(x, x)
@@ -276,7 +276,7 @@ def _square(x: TracedScalar) -> Any:
 _OF_COMPLEX = frozenset({"add", "sub", "mul", "truediv", "pow", "eq", "ne"})
 
 
-def _compute(name: str, left: Any, right: Any) -> Any:
+def _compute(name: str, left: Any, right: Any) -> object:
     if is_derived(left) and (right._type.weak or _is_float64(right)):
         if isinstance(left, float) and not right._type.weak:  # which is a float to it, too
             raise refuse(OPERAND, f"{name!r} of a {type(left).__name__} and an np.float64")
@@ -348,14 +348,14 @@ def _is_float64(x: object) -> bool:
     return type(x) is TracedScalar and x.__class__ is np.float64
 
 
-def known_number(x: object, what: str) -> Any:
+def known_number(x: object, what: str) -> object:
     """The number of a traced Python scalar, from here on a constant."""
     if type(x) is TracedScalar:
         return x._known(f"Python's {what!r}")
     return x._known() if type(x) is TracedInt else x
 
 
-def _compute_of_one(name: str, x: TracedScalar) -> Any:
+def _compute_of_one(name: str, x: TracedScalar) -> object:
     if not x._type.weak:
         if name == "abs" and x._type.dtype.kind == "c":
             return record("py_absolute", x._value)

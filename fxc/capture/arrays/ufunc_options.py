@@ -38,7 +38,7 @@ _BOOL: np.dtype = np.dtype(bool)
 
 def call_with_options(
     ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], options: dict[str, Any]
-) -> Any:
+) -> object:
     """A call with all that NumPy takes: outputs, a mask, and what decides the loop."""
     if name in _OTHER_OPERATORS:
         inputs = _of_an_array(inputs[: ufunc.nin]) + inputs[ufunc.nin :]
@@ -136,7 +136,7 @@ def single_out(out: object) -> Any:
     return out[0] if isinstance(out, tuple) and len(out) == 1 else out
 
 
-def _signature(ufunc: np.ufunc, options: dict[str, object]) -> Any:
+def _signature(ufunc: np.ufunc, options: dict[str, object]) -> object:
     """The signature that ``signature=`` or ``dtype=`` asks for; None for the inputs' own loop."""
     dtype, signature = options.pop("dtype", None), options.pop("signature", None)
     if dtype is None:
@@ -257,7 +257,7 @@ def _is_kept_in(dtype: np.dtype, other: np.dtype) -> bool:
 
 def _new_result(
     result: Value, mask: Operand | None, order: Any, operands: Sequence[Operand]
-) -> Any:
+) -> object:
     """A fresh result. Where a mask is False anything may stand in it: what would be computed."""
     session = current()
     if mask is not None:
@@ -273,7 +273,7 @@ def _new_result(
     return wrap(result)
 
 
-def _stored(result: Value, mask: Operand | None, out: object, casting: str) -> Any:
+def _stored(result: Value, mask: Operand | None, out: object, casting: str) -> object:
     """``out`` with the result in it where the mask is True."""
     session = current()
     target = writable(out)
@@ -291,7 +291,7 @@ def _stored(result: Value, mask: Operand | None, out: object, casting: str) -> A
 
 def outer(
     ufunc: np.ufunc, name: str, inputs: tuple[object, ...], options: dict[str, object]
-) -> Any:
+) -> object:
     left, right = (array_value(x) for x in inputs)
     axes = tuple(range(left.type.rank, left.type.rank + right.type.rank))
     expanded = record("expand_dims", left, axes) if axes else wrap(left)

@@ -204,7 +204,7 @@ def taken(x: object) -> bool:
 def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
     """The method of an operator and its reflected one."""
 
-    def plain(self: Any, other: object) -> Any:
+    def plain(self: Any, other: object) -> object:
         found = shortcut(self, other) if name == "power" else None
         if found is not None:
             return call_ufunc(*found)
@@ -223,7 +223,7 @@ def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], A
             return left_to(other, name, shape=self.shape)
         return call_ufunc(name, self, other)
 
-    def reflected(self: Any, other: object) -> Any:
+    def reflected(self: Any, other: object) -> object:
         if isinstance(other, str | bytes) and _is_boxed(self):
             other = other._beside(self) if isinstance(other, Traced) else other
             return call_ufunc(name, other, self)
@@ -250,7 +250,7 @@ def _is_boxed(x: object) -> bool:
     return isinstance(dtype, np.dtype) and is_boxed(dtype)
 
 
-def _beside_text(name: str, x: Any, other: object) -> Any:
+def _beside_text(name: str, x: Any, other: object) -> object:
     """An operator of an array of a boxed dtype and a text, which is one for all elements."""
     other = other._beside(x) if isinstance(other, Traced) else other
     if other is None:
@@ -258,7 +258,7 @@ def _beside_text(name: str, x: Any, other: object) -> Any:
     return call_ufunc(name, x, other)
 
 
-def _equal_to_none(x: Any, *, is_equal: bool) -> Any:
+def _equal_to_none(x: Any, *, is_equal: bool) -> object:
     """What ``x == None`` and ``x == "text"`` give for each element, or ``!=``."""
     if not x.ndim:
         return np.bool_(not is_equal)
@@ -350,7 +350,7 @@ def _named(name: str | None, x: object) -> tuple[str, Any] | None:
 def unary(name: str) -> Callable[[Any], Any]:
     """The method of a prefix operator."""
 
-    def method(self: object) -> Any:
+    def method(self: object) -> object:
         return call_ufunc(name, self)
 
     return method
@@ -375,7 +375,7 @@ def give_operators(kind: type, in_place: Callable[[str], Callable[[Any, Any], An
 def write_in_place(name: str) -> Callable[[Any, Any], Any]:
     """The method of an augmented assignment."""
 
-    def method(self: Any, other: object) -> Any:
+    def method(self: Any, other: object) -> object:
         found = shortcut(self, other) if name == "power" else None
         if found is not None:
             op, given, *more = found

@@ -26,14 +26,14 @@ class UnmadeArray(TakesFunctions, Traced):
         """The array, made now if it is not made yet."""
         raise NotImplementedError
 
-    def _settled(self) -> Any:
+    def _settled(self) -> object:
         return self.array
 
     def _operand(self) -> Operand:
         found: Operand = self.array._operand()
         return found
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self.array, name)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -42,7 +42,7 @@ class UnmadeArray(TakesFunctions, Traced):
         else:
             setattr(self.array, name, value)
 
-    def _run(self, name: str, inputs: Sequence[object]) -> Any:
+    def _run(self, name: str, inputs: Sequence[object]) -> object:
         """A ufunc on ``inputs``, one of which this is."""
         return call_ufunc(name, *(x.array if isinstance(x, UnmadeArray) else x for x in inputs))
 

@@ -132,7 +132,7 @@ class KeyedBuffer(Buffer):
 
     # -------------------------------------------------------- keys
 
-    def as_key(self, key: object) -> Any:
+    def as_key(self, key: object) -> object:
         """A key with its characters as such, if all texts among the keys are characters."""
         key = settled(key)
         if type(key) is tuple:
@@ -293,20 +293,20 @@ def _parts(key: object) -> tuple[object, ...]:
     return key if type(key) is tuple and key else (key,)
 
 
-def sure(key: object) -> Any:
+def sure(key: object) -> object:
     """A key that may be None, where it is not: None is no key of a dict of the graph."""
     is_none = type(key) is Several and any(x is None for _, x in key.options)
     return key.only(lambda x: x is not None) if is_none else key  # type: ignore[attr-defined]
 
 
-def _shape_of(key: object) -> Any:
+def _shape_of(key: object) -> object:
     """As ``key_shape``."""
     if type(key) is tuple:
         return tuple(map(_shape_of, key))
     return "text" if is_name(key) else isinstance(key, Char)
 
 
-def _plain_int(x: Any) -> Any:
+def _plain_int(x: Any) -> object:
     """An int of Python's or NumPy's, or what stands for a name, as an int of Python's."""
     x = x.code if isinstance(x, Char) else x
     if is_name(x):

@@ -136,7 +136,7 @@ class HoledBuffer(KeyedBuffer):
         self.session.door.staged(taken_out)(self, slot, number)
 
 
-def _of(number: Value | None) -> Any:
+def _of(number: Value | None) -> object:
     assert number is not None
     return to_int(wrap(number)[0])
 
@@ -180,7 +180,7 @@ def unlinked(items: HoledBuffer, gap: Int) -> None:
     items.set_number(gap, 0)
 
 
-def popped(items: HoledBuffer, slot: Int, number: Int, default: object) -> Any:
+def popped(items: HoledBuffer, slot: Int, number: Int, default: object) -> object:
     found = default
     if number > 0:
         found = items.at(number - 1)[1]
@@ -201,7 +201,7 @@ def first_place(items: HoledBuffer) -> Any:
     return place
 
 
-def first_taken(items: HoledBuffer) -> Any:
+def first_taken(items: HoledBuffer) -> object:
     place = items.first_place()
     found = items.at(place)
     slot, number = items.looked_up(items.key_at(place))
@@ -209,7 +209,7 @@ def first_taken(items: HoledBuffer) -> Any:
     return found
 
 
-def last_taken(items: HoledBuffer) -> Any:
+def last_taken(items: HoledBuffer) -> object:
     left = items.end() - items.holes() - 1
     place = items.end() - 1
     while items.is_gone(place):

@@ -59,7 +59,7 @@ class OpenDict(ExternalDict):
             return default if found is MISSING else found
         return above().chosen(current().door, _flag(found), lambda: found.value, lambda: default)
 
-    def _is_filled(self) -> Any:
+    def _is_filled(self) -> object:
         held = list(dict.values(self))
         if not all(type(x) is MaybeSet for x in held):
             return True

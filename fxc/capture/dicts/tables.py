@@ -276,7 +276,7 @@ class KeyedTable:
         if isinstance(self._owner, External) and is_unknown_key(key):
             self._owner.settle()
 
-    def _at(self, key: object, *default: object) -> Any:
+    def _at(self, key: object, *default: object) -> object:
         if not is_unknown_key(key):
             return NotImplemented
         found = item_by_key(_item_at, self._owner, key, *default)
@@ -317,7 +317,7 @@ class ReadRow(Limited):
     def __len__(self) -> int:
         return len(self.items)
 
-    def _as_places(self) -> Any:
+    def _as_places(self) -> object:
         return [*self.items]
 
     def __add__(self, other: Any) -> Any:
@@ -331,7 +331,7 @@ class ReadRow(Limited):
 
     __rmul__ = __mul__
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         raise AttributeError(name) if name.startswith("__") else self.refused()
 
     def refused(self, what: str = "") -> BaseException:
@@ -368,7 +368,7 @@ def _are_numbers(items: Sequence[Any]) -> bool:
     return form_of_numbers(items) is not None
 
 
-def _number_at(items: Sequence[object], key: object) -> Any:
+def _number_at(items: Sequence[object], key: object) -> object:
     """The number at a place, or the row."""
     rows = [x.items if type(x) is ReadRow else x for x in items]
     form = form_of_items(rows, None)
@@ -381,7 +381,7 @@ def _number_at(items: Sequence[object], key: object) -> Any:
     return ReadRow(found, items[0].owner) if type(items[0]) is ReadRow else found
 
 
-def _array_at(arrays: Sequence[Value], key: object) -> Any:
+def _array_at(arrays: Sequence[Value], key: object) -> object:
     """The array at a place: one or another of them."""
     place = _checked(key, len(arrays))
     flags = [flag_of(place == k) for k in range(len(arrays) - 1)]

@@ -62,7 +62,7 @@ class Keyed(WithLength, Limited):
 
     # -------------------------------------------------------- reads
 
-    def _has(self, key: object) -> Any:
+    def _has(self, key: object) -> object:
         table = self.table
         if table.is_empty():
             return False
@@ -79,10 +79,10 @@ class Keyed(WithLength, Limited):
     def _copied_deeply(self, is_fixed: Callable[[object], bool]) -> Any:
         return self.copy() if self.table.has_fixed_items(is_fixed) else None
 
-    def _is_filled(self) -> Any:
+    def _is_filled(self) -> object:
         return self.length() > 0
 
-    def in_any_order(self, part: int | None = 0) -> Any:
+    def in_any_order(self, part: int | None = 0) -> object:
         """The keys, the values, or the items, where the order does not show."""
         items = self.table._counted()
         if items is None:
@@ -108,7 +108,7 @@ class Keyed(WithLength, Limited):
         found = self.in_order(0)
         return None if isinstance(found, list) else found
 
-    def best(self, key: object, largest: bool) -> Any:
+    def best(self, key: object, largest: bool) -> object:
         """``max(self, key=key)`` or ``min``."""
         table = self.table
         if table.awaited_by() is not None:
@@ -157,7 +157,7 @@ class TracedDict(Keyed):
         for key, x in items.items():
             self.table.append((self.table.as_key(key), x))
 
-    def _snapshot(self, of: Callable[[object], object]) -> Any:
+    def _snapshot(self, of: Callable[[object], object]) -> object:
         found = object.__new__(TracedDict)
         found.of, found.factory, found.table = self.of, self.factory, self.table.snapshot(of)
         return found
@@ -190,7 +190,7 @@ class TracedDict(Keyed):
         demand(number > 0)  # else Python raises a KeyError
         return table.at(number - 1)[1]
 
-    def _made_by_a_read(self, key: object) -> Any:
+    def _made_by_a_read(self, key: object) -> object:
         table = self.table
         if not table.has_table():  # a default may ask the dict, as ``lambda: len(d)`` does
             made = self.made_default()
@@ -224,7 +224,7 @@ class TracedDict(Keyed):
             raise self.refused("a copy")
         return self._staged(counter_of if self.of is Counter else copied, self.items())
 
-    def renewed(self) -> Any:
+    def renewed(self) -> object:
         return self._staged(copied, self.items())
 
     # -------------------------------------------------------- changes
@@ -232,7 +232,7 @@ class TracedDict(Keyed):
     def __setitem__(self, key: object, value: object) -> None:
         self.table.store((self.table.as_key(sure(settled(key))), kept(value)))
 
-    def setdefault(self, key: object, default: object = None) -> Any:
+    def setdefault(self, key: object, default: object = None) -> object:
         return self._staged(set_default, self, key, default)
 
     def update(self, *others: object, **items: object) -> None:
@@ -266,13 +266,13 @@ class TracedDict(Keyed):
         return super().__getattr__(name)
 
 
-def factory_of(items: defaultdict[Any, Any]) -> Any:
+def factory_of(items: defaultdict[Any, Any]) -> object:
     """What makes missing items, as the program has it; it stands in a call of the door's."""
     made = items.default_factory
     return made.args[0] if isinstance(made, partial) and made.args else made
 
 
-def any_order(items: object) -> Any:
+def any_order(items: object) -> object:
     """What a loop runs over in whose order that of a dict or a set does not show."""
     return items.in_any_order() if isinstance(items, Keyed) else items
 
@@ -282,7 +282,7 @@ def any_order(items: object) -> Any:
 
 def made_by_a_read(
     items: KeyedBuffer, key: object, made_default: Callable[[], object], factory: type
-) -> Any:
+) -> object:
     slot, number = items.find(key)
     if number > 0:
         return items.at(number - 1)[1]

@@ -72,7 +72,7 @@ def without(left: Iterable[_Key], right: object, other: Collection[_Key]) -> set
     return found
 
 
-def made_of(found: object, x: object) -> Any:
+def made_of(found: object, x: object) -> object:
     """A set, and what it was made of or is given: CPython merges other tables as wholes."""
     if isinstance(found, TracedSet) and isinstance(x, set | frozenset | dict):
         found.is_added = False
@@ -94,7 +94,7 @@ class TracedSet(Keyed):
         for key in items:
             self.table.append((self.table.as_key(key),))
 
-    def _snapshot(self, of: Callable[[object], object]) -> Any:
+    def _snapshot(self, of: Callable[[object], object]) -> object:
         self.check_added()
         found = object.__new__(TracedSet)
         found.of, found.table, found.is_added = set, self.table.snapshot(of), True
@@ -138,7 +138,7 @@ class TracedSet(Keyed):
     def __setitem__(self, key: object, value: object) -> None:
         raise TypeError("'set' object does not support item assignment")
 
-    def __ior__(self, other: object) -> Any:
+    def __ior__(self, other: object) -> TracedSet:
         self.update(other)
         return self
 

@@ -77,7 +77,7 @@ class OneOfItems(Limited):
             raise self.refused()
         return class_seen(self._items[0])  # type: ignore[no-any-return]
 
-    def _row(self, part: Callable[[object], Any]) -> Any:
+    def _row(self, part: Callable[[object], Any]) -> object:
         try:
             parts = tuple(map(part, self._items))
         except (AttributeError, LookupError):  # which Python asks one of them for alone
@@ -104,7 +104,7 @@ class OneOfItems(Limited):
         found = self._in_one_row()
         return found and Bounded((0, found[1]), 0, found[1], found[2], of=(self,))
 
-    def _is_filled(self) -> Any:
+    def _is_filled(self) -> object:
         if not isinstance(self._items[0], tuple | list):
             return None
         found = self._in_one_row()
@@ -135,7 +135,7 @@ class OneOfItems(Limited):
             raise self.refused()
         return self._row(lambda x: current().door.attr(x, name))
 
-    def called(self, *args: object, **kwargs: object) -> Any:
+    def called(self, *args: object, **kwargs: object) -> object:
         """What the one of these functions gives that stands at the place."""
         door = current().door
         *first, last = (partial(door.call, each, *args, **kwargs) for each in self._items)
@@ -163,7 +163,7 @@ class OneOfItems(Limited):
 refuse_methods(OneOfItems, OF_LISTS)
 
 
-def item_by_key(at: Table, items: dict[object, object], key: object, *default: object) -> Any:
+def item_by_key(at: Table, items: dict[object, object], key: object, *default: object) -> object:
     """``items[key]``, or ``get``, for a key that is not known; NotImplemented if not computed."""
     keys = keys_of(items)
     found = place_of_key(keys, key)

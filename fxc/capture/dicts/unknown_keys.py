@@ -118,7 +118,7 @@ def _equal(column: Sequence[Any], part: object) -> Any:
     return known == (part if scalar is None else to_int(scalar))
 
 
-def _equal_name(column: Sequence[Any], part: object) -> Any:
+def _equal_name(column: Sequence[Any], part: object) -> object:
     """The same of constants, which are numbered for that."""
     texts = {text: number for number, text in enumerate(dict.fromkeys(column))}
     numbers: Any = wrap(constant(np.array([texts[text] for text in column])))

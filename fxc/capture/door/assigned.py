@@ -70,7 +70,7 @@ class Places(Creations):
         known[text] = variable
         return text
 
-    def _owner_of(self, text: str) -> Any:
+    def _owner_of(self, text: str) -> object:
         """The object or container that is known by a text, if there is one yet; else None."""
         for known in self._door.outside.shown.values():
             if known.source.text == text and (known.is_object or isinstance(known.seen, External)):

@@ -51,7 +51,7 @@ class Attributes(Reads):
         """Whether this stands for an object from outside, or is one."""
         return self.outside.object_of(owner) is not None
 
-    def _seen(self, owner: object, name: str) -> Any:
+    def _seen(self, owner: object, name: str) -> object:
         """What the program has stored in an attribute, or MISSING."""
         seen = self._attributes.get((id(owner), name), MISSING)
         return vars_of(owner).get(name, MISSING) if seen is MISSING else seen
@@ -59,7 +59,7 @@ class Attributes(Reads):
     def _is_unsure(self, owner: object, name: str) -> bool:
         return type(self._seen(owner, name)) is MaybeSet
 
-    def presence(self, owner: object, name: str) -> Any:
+    def presence(self, owner: object, name: str) -> object:
         """Whether an object has an attribute of its own to the program: a bool, or traced."""
         known = self.outside.shown.get(id(owner))
         if known is None:
@@ -79,7 +79,7 @@ class Attributes(Reads):
         condition = f"{name!r} in {known.source.var}.__dict__"
         self.outside.guards.check(condition, f"{known.source.text} has a {name} of its own")
 
-    def own_item(self, owner: object, name: str, known: Known) -> Any:
+    def own_item(self, owner: object, name: str, known: Known) -> object:
         """An attribute that an object from outside has of its own; MISSING for none."""
         here = self._present.get((id(owner), name))
         if here is not None:
@@ -92,7 +92,7 @@ class Attributes(Reads):
         self.outside.guards.check(condition, f"{known.source.text} has no {name} of its own")
         return MISSING
 
-    def held_attribute(self, owner: object, name: str) -> Any:
+    def held_attribute(self, owner: object, name: str) -> object:
         """What an attribute holds, or the class has of that name; UNBOUND for nothing."""
         seen = self._seen(owner, name)
         if type(seen) is MaybeSet:
@@ -144,7 +144,7 @@ class Attributes(Reads):
         plain = {name: value for name, value in found.items() if name not in slots}
         return plain, {name: value for name, value in found.items() if name in slots}
 
-    def given_if(self, owner: object, name: str) -> Any:
+    def given_if(self, owner: object, name: str) -> object:
         """By which condition an object has an attribute, if it is one; else None."""
         seen = self._seen(owner, name)
         return seen.flag if type(seen) is MaybeSet and not seen.by_class else None

@@ -51,7 +51,7 @@ class Catching(Attributes):
         super().__init__(session, outside)
         self.raised: list[Any] = []  # what the program has raised itself
 
-    def context(self, manager: object) -> Any:
+    def context(self, manager: object) -> object:
         """``manager`` in ``with manager:``."""
         if isinstance(manager, Ignoring | Filtering):
             return manager
@@ -133,7 +133,7 @@ class Catching(Attributes):
             error.may_pass = True
             raise error
 
-    def imported(self, module: str, package: str, name: str) -> Any:
+    def imported(self, module: str, package: str, name: str) -> object:
         module = importlib.util.resolve_name(module, package)
         self.importing(module)
         try:

@@ -182,7 +182,7 @@ def same(door: ItemAccess, a: Any, b: Any) -> Any:
     return False
 
 
-def equal(door: ItemAccess, a: object, b: object) -> Any:
+def equal(door: ItemAccess, a: object, b: object) -> object:
     """``a == b``; the ``__eq__`` of a class of the user's goes through the door."""
     if _has_own_equality(door, a) or _has_own_equality(door, b):
         if type(a) is not type(b) or _fields_for(door, "eq", class_of(a)) is None:
@@ -193,7 +193,7 @@ def equal(door: ItemAccess, a: object, b: object) -> Any:
     return compared(door, "eq", a, b)
 
 
-def unequal(door: ItemAccess, a: object, b: object) -> Any:
+def unequal(door: ItemAccess, a: object, b: object) -> object:
     """``a != b``."""
     own = _has_own_equality(door, a) or _has_own_equality(door, b)
     is_asked = has_method(a, "__eq__") and not has_method(a, "__ne__")
@@ -215,7 +215,7 @@ def _has_own_equality(door: ItemAccess, x: object) -> bool:
     return watched or (isinstance(found, FunctionType) and dataclasses.is_dataclass(x))
 
 
-def compared(door: ItemAccess, name: str, a: object, b: object) -> Any:
+def compared(door: ItemAccess, name: str, a: object, b: object) -> object:
     """``a < b`` and its like, by the name of the function in ``operator``."""
     found = _tuples_of(door, name, a, b)
     if found is not None and name in ("eq", "ne") and not isinstance(a, tuple | list):
@@ -233,7 +233,7 @@ def compared(door: ItemAccess, name: str, a: object, b: object) -> Any:
     return to_bool(result) if asks_equality else result
 
 
-def _compared_lists(door: ItemAccess, name: str, one: object, other: object) -> Any:
+def _compared_lists(door: ItemAccess, name: str, one: object, other: object) -> object:
     """What two lists, of which the length of the first depends on data, are to each other."""
     if name not in ("eq", "ne"):
         raise refuse(
@@ -262,7 +262,7 @@ def _tuples_of(door: ItemAccess, name: str, a: Any, b: Any) -> tuple[Any, Any] |
     return _fields_of(door, fields, a), _fields_of(door, fields, b)
 
 
-def _from(door: ItemAccess, name: str, a: Any, b: Any, place: int) -> Any:
+def _from(door: ItemAccess, name: str, a: Any, b: Any, place: int) -> object:
     """What the items from a place on say."""
     if name == "ne":
         return negated(door, _from(door, "eq", a, b, place))
@@ -275,7 +275,7 @@ def _from(door: ItemAccess, name: str, a: Any, b: Any, place: int) -> Any:
     return chosen(door, same, rest, partial(compared, door, name, a[place], b[place]))
 
 
-def is_same_item(door: ItemAccess, x: object, y: object) -> Any:
+def is_same_item(door: ItemAccess, x: object, y: object) -> object:
     """Whether two items are equal, or one object, as ``in`` asks it."""
     if x is y:
         return True
@@ -296,7 +296,7 @@ def _demand_one_number(door: ItemAccess, x: object, y: object) -> None:
 # ------------------------------------------------------------------ fields
 
 
-def as_tuple(door: ItemAccess, x: object) -> Any:
+def as_tuple(door: ItemAccess, x: object) -> tuple[Any, ...]:
     """What ``sorted`` compares in place of an object of a dataclass; anything else itself."""
     return x if isinstance(x, tuple) else in_order_by(door, _kind(x))(x)
 
@@ -324,7 +324,7 @@ def _fields_of(door: ItemAccess, names: tuple[str, ...], x: object) -> tuple[Any
     return tuple(door.attr(x, name) for name in names)
 
 
-def _equal_fields(door: ItemAccess, left: tuple[object, ...], right: tuple[object, ...]) -> Any:
+def _equal_fields(door: ItemAccess, left: tuple[object, ...], right: tuple[object, ...]) -> object:
     """What the ``__eq__`` that dataclass has written says of the fields: from Python 3.13 on it
     is ``a is b or a.x == b.x and a.y == b.y``.
     """
@@ -372,7 +372,7 @@ def _lists_of_the_graph(a: object, b: object) -> tuple[Any, Any] | None:
     return None
 
 
-def _in_order_with(other: object, x: object) -> Any:
+def _in_order_with(other: object, x: object) -> object:
     """The tuple that one of several things has to be, if it is put in order with another one."""
     if type(x) is not Several or type(other) not in (tuple, Several):
         return x

@@ -135,10 +135,10 @@ def _format(door: PlainCalls, text: str, *args: object, **kwargs: object) -> Any
 
 
 def _searched(name: str) -> Callable[..., Any]:
-    def searched(door: PlainCalls, owner: Any, *args: Any, **kwargs: object) -> Any:
+    def of_one(door: PlainCalls, owner: Any, *args: Any, **kwargs: object) -> Any:
         return searched(door, owner, name, *args) if len(args) == 1 else NotImplemented
 
-    return searched
+    return of_one
 
 
 def _searched_text(name: str) -> Callable[..., Any]:

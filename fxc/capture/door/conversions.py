@@ -33,7 +33,7 @@ from .plain_calls import PlainCalls
 def of_number(name: str, convert: Callable[..., object]) -> Callable[..., Any]:
     """``int(x)`` and its like, of an object that says itself which number it is."""
 
-    def converted(door: PlainCalls, *args: object, **kwargs: object) -> Any:
+    def converted(door: PlainCalls, *args: object, **kwargs: object) -> object:
         if len(args) == 1 and not kwargs and has_method(args[0], name):
             found = door.special(args[0], name)
             if isinstance(found, Traced) and f"__{found.__class__.__name__}__" != name:
@@ -173,7 +173,7 @@ def _power_modulo(x: int, n: int, modulus: int) -> Any:
     return result
 
 
-def _inverse(x: int, modulus: int) -> Any:
+def _inverse(x: int, modulus: int) -> tuple[Any, ...]:
     """By what to multiply for a remainder of 1, and the greatest common divisor."""
     left, right, one, other = modulus, x % modulus, 0, 1
     while right > 0:

@@ -118,7 +118,7 @@ def _of_graph(x: object) -> Any:
     return None if made is None else made(_is_fixed)
 
 
-def _object(door: Stores, x: object, kind: type, part: _Copy, memo: dict[object, object]) -> Any:
+def _object(door: Stores, x: object, kind: type, part: _Copy, memo: dict[object, object]) -> object:
     """A new object of a class of the user's with copies of the attributes."""
     plain = not isinstance(x, Traced | External) and is_python_class(kind)
     if not plain or not is_made_by_object(kind) or _says_how(kind):

@@ -129,7 +129,7 @@ class Door(PlainCalls):
             note(error, f, (*owner, *args), kwargs)
             raise
 
-    def _call(self, f: Any, args: Args, kwargs: Kwargs) -> Any:
+    def _call(self, f: Any, args: Args, kwargs: Kwargs) -> object:
         kind = type(f)
         if kind is np.ufunc:
             return self.call_ufunc(f, "__call__", args, kwargs)
@@ -157,7 +157,7 @@ class Door(PlainCalls):
             return self._call_builtin(f, args, kwargs)
         return self._call_object(f, kind, args, kwargs)
 
-    def _items_for(self, f: object, x: object) -> Any:
+    def _items_for(self, f: object, x: object) -> object:
         """An argument of a builtin: a list of numbers from outside as one of the graph, the items
         of a generator that is driven as a list.
         """
@@ -167,7 +167,7 @@ class Door(PlainCalls):
         made = taken_up(self, x) if type(x) is GeneratorType and f in _OF_ALL_ITEMS else None
         return x if made is None else made
 
-    def _call_method(self, f: MethodType, args: Args, kwargs: Kwargs) -> Any:
+    def _call_method(self, f: MethodType, args: Args, kwargs: Kwargs) -> object:
         owner = f.__self__
         if source_kind(owner) is not None:
             return getattr(self.outside.generator(owner), f.__name__)(*args, **kwargs)
@@ -182,7 +182,7 @@ class Door(PlainCalls):
                 return found
         return self.call(f.__func__, owner, *args, **kwargs)
 
-    def _call_builtin(self, f: Any, args: Args, kwargs: Kwargs) -> Any:
+    def _call_builtin(self, f: Any, args: Args, kwargs: Kwargs) -> object:
         owner = f.__self__
         if owner is None or isinstance(owner, ModuleType):
             return self.builtin(f, args, kwargs)
@@ -196,7 +196,7 @@ class Door(PlainCalls):
             return self.made(f(*args, **kwargs))
         return self.unknown(f, args, kwargs)
 
-    def _call_function(self, f: FunctionType, args: Args, kwargs: Kwargs) -> Any:
+    def _call_function(self, f: FunctionType, args: Args, kwargs: Kwargs) -> object:
         if not is_of_program(f) and is_listed(f):
             return self.call_numpy(f, args, kwargs)
         module = f.__module__ or ""
@@ -240,7 +240,7 @@ class Door(PlainCalls):
         first = args[0] if args else None
         return type(first) is FunctionType and first.__code__ in self._inner_codes
 
-    def _run(self, f: FunctionType, staged: Any, args: Args, kwargs: Kwargs) -> Any:
+    def _run(self, f: FunctionType, staged: Any, args: Args, kwargs: Kwargs) -> object:
         """Run a function of the program; one that calls itself, as long as that is not too much."""
         self.session.note_call()
         self._recursion.begins(f.__code__, (*args, *kwargs.values()))
@@ -258,11 +258,11 @@ class Door(PlainCalls):
             self.session.generators.setdefault(result, (f, args, kwargs))
         return result
 
-    def begun(self, f: FunctionType, args: Args, kwargs: Kwargs) -> Any:
+    def begun(self, f: FunctionType, args: Args, kwargs: Kwargs) -> object:
         """A generator of this function, which does in Python what code of C does."""
         return self._run(f, self.staged(f), tuple(run_over(self, args)), kwargs)
 
-    def _call_object(self, f: Any, kind: type, args: Any, kwargs: Kwargs) -> Any:
+    def _call_object(self, f: Any, kind: type, args: Any, kwargs: Kwargs) -> object:
         if is_custom_op(kind):
             return call_custom(f, args, kwargs)
         if kind is functools.partial:

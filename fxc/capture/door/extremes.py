@@ -30,8 +30,8 @@ is_compared = import_later("fxc.capture.door.comparisons", "is_compared")
 _WITH_START = (sum, math.prod)
 
 
-def of_items(function: Callable[..., object]) -> Any:
-    def found_of(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
+def of_items(function: Callable[..., object]) -> Callable[..., Any]:
+    def found_of(door: PlainCalls, *args: Any, **kwargs: object) -> object:
         has_start = function in _WITH_START and (len(args) > 1 or kwargs)
         if args and is_counted(args[0]) and (has_start or (len(args) == 1 and not kwargs)):
             return fold_items(door, function, settled(args[0]), *args[1:], **kwargs)
@@ -44,7 +44,7 @@ def of_items(function: Callable[..., object]) -> Any:
     return found_of
 
 
-def _sum(door: PlainCalls, items: object, *start: object) -> Any:
+def _sum(door: PlainCalls, items: object, *start: object) -> object:
     """``sum`` of what Python runs over, where it corrects sums of its floats."""
     if isinstance(items, Iterable) and not isinstance(items, Traced | np.ndarray):
         items = list(*door.runnables((items,)))
@@ -61,8 +61,8 @@ def _has_open(x: Any) -> bool:
 
 def extreme(
     name: str, plain: Callable[..., object], symbolic: Callable[..., object], order: str
-) -> Any:
-    def found_of(door: PlainCalls, *args: Any, **kwargs: Any) -> Any:
+) -> Callable[..., Any]:
+    def found_of(door: PlainCalls, *args: Any, **kwargs: Any) -> object:
         sooner = partial(door.compared, order)
         if len(args) == 1 and isinstance(args[0], Keyed):
             if kwargs.keys() == {"key"} and kwargs["key"] is not None:
@@ -116,7 +116,7 @@ def _is_number(x: object) -> bool:
 
 def _one_of(
     door: PlainCalls, sooner: Callable[[object, object], object], items: Iterable[object]
-) -> Any:
+) -> object:
     """The first of the items than which none is ``sooner``, of the type that it has."""
     found, *rest = items
     for x in rest:
@@ -130,7 +130,7 @@ def _first_by(
     sooner: Callable[[object, object], object],
     items: Sequence[object],
     keys: Sequence[object],
-) -> Any:
+) -> object:
     """The first item whose key is one than which none is ``sooner``."""
     ranks = with_ranks(keys)
     if ranks is items:

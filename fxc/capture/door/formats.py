@@ -31,7 +31,7 @@ class Formats(Catching):
 
         return late(str, formatted, *map(self._formatted, parts))
 
-    def _formatted(self, part: Any) -> Any:
+    def _formatted(self, part: Any) -> object:
         if type(part) is str:
             return part
         value, conversion, spec = part
@@ -40,14 +40,14 @@ class Formats(Catching):
         made = self.as_text(value, "__str__" if conversion in (-1, ord("s")) else "__repr__")
         return made, conversion if made is value else -1, spec
 
-    def as_text(self, x: object, name: str = "__str__") -> Any:
+    def as_text(self, x: object, name: str = "__str__") -> object:
         """``x``, or the text of an object whose class makes it in Python."""
         for each in (name, "__repr__"):
             if has_method(x, each):
                 return self.special(x, each)
         return x
 
-    def percent(self, text: object, given: object) -> Any:
+    def percent(self, text: object, given: object) -> object:
         """``text % given`` of a text, or of bytes, that stand in the program."""
         self.check_text((given,))
         from ..values.late import late

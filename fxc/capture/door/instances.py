@@ -35,7 +35,7 @@ from ..values.shadows import shadow_of, tuple_of
 from .plain_calls import PlainCalls
 
 
-def made_of(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
+def made_of(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> object:
     """``f(*args, **kwargs)`` of a class that means here what it means anywhere."""
     if issubclass(f, np.generic):
         if not has_traced((args, kwargs)):
@@ -80,7 +80,7 @@ def _is_made_by_python(f: type) -> bool:
     return type(f) is type and next(makers).__module__ in ("builtins", "numpy.exceptions")
 
 
-def _construct(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
+def _construct(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> object:
     """An instance of a class of the user's, its ``__init__`` staged."""
     if getattr(f, "__abstractmethods__", None):
         return f(*args, **kwargs)  # Python says what is missing
@@ -99,7 +99,7 @@ def _construct(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     return door.pools.taken(made)
 
 
-def _empty(door: PlainCalls, kind: type) -> Any:
+def _empty(door: PlainCalls, kind: type) -> object:
     """An instance of a class of the user's that has no attributes yet."""
     if has_python_method(kind, "__del__"):
         what = f"{kind.__name__} defines __del__, and its objects cannot be made here"
@@ -120,7 +120,7 @@ def _is_written(init: object) -> bool:
     return isinstance(init, FunctionType) and init.__code__.co_filename == "<string>"
 
 
-def _construct_dict(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
+def _construct_dict(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> object:
     """An instance of a class of the user's that is a dict."""
     made = door.made(dict.__new__(shadow_of(f)))
     init = class_attribute(f, "__init__")

@@ -116,7 +116,7 @@ class ItemAccess(Formats):
         self.check_change(owner)
         return owner
 
-    def augmented(self, owner: object) -> Any:
+    def augmented(self, owner: object) -> object:
         """``owner`` in ``owner[key] += value``."""
         found = self.stored(owner)
         return found if isinstance(found, Traced) else _Augmented(self, found)
@@ -169,7 +169,7 @@ class ItemAccess(Formats):
             return self.iterated(found)
         return self.iterated(x)
 
-    def iterated(self, x: object) -> Any:
+    def iterated(self, x: object) -> object:
         """``x``, over which code of C may iterate."""
         if isinstance(x, (Traced, External, Bounded, type)):
             return x
@@ -191,7 +191,7 @@ class ItemAccess(Formats):
                 self.dicts.ask(x)
             self.check_change(x)
 
-    def to_change(self, x: object) -> Any:
+    def to_change(self, x: object) -> object:
         """``x``, which an augmented assignment reads; what is from outside sees to itself."""
         if not isinstance(x, External):
             self.changing(x)
@@ -204,7 +204,7 @@ class ItemAccess(Formats):
             self.places.note_made(x)
         return self.pools.taken(x) if type(x) is dict else x
 
-    def set_of(self, *items: object) -> Any:
+    def set_of(self, *items: object) -> object:
         """``{a, b}``."""
         known = self.dicts.are_known(items)
         made = self.made(set(items) if known else set())
@@ -214,7 +214,7 @@ class ItemAccess(Formats):
                 made.add(x)
         return made
 
-    def dict_of(self, *parts: object) -> Any:
+    def dict_of(self, *parts: object) -> object:
         """``{key: value, …}``, with a key and its value after the other."""
         keys, values = parts[::2], parts[1::2]
         known = self.dicts.are_known(keys)
@@ -225,20 +225,20 @@ class ItemAccess(Formats):
                 made[key] = value
         return made
 
-    def item_list(self, x: object, place: str) -> Any:
+    def item_list(self, x: object, place: str) -> object:
         """A list that the program makes as the item of another one, or of a dict."""
         made = self.held_list(x, place)
         if type(made) is list:
             self.places.note_item_list(made)
         return made
 
-    def new_item(self, owner: object, x: object, how: str, place: str) -> Any:
+    def new_item(self, owner: object, x: object, how: str, place: str) -> object:
         """What the program makes of ``owner`` for a list or a dict: a new list if that is one."""
         if owner.__class__ is not list or x.__class__ is not list:
             return x
         return self.item_list(x, place) if how == "item_list" else self.held_list(x, place)
 
-    def held_list(self, x: object, place: str) -> Any:
+    def held_list(self, x: object, place: str) -> object:
         """A list that the program makes, and that others may hold besides."""
         return self.lists.pooled(x, place)
 

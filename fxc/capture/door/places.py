@@ -63,7 +63,7 @@ def _text_of_key(key: object) -> str | None:
     return text
 
 
-def key_of_text(text: str) -> Any:
+def key_of_text(text: str) -> object:
     """The key that has a text."""
     return _members[text] if text in _members else literal_eval(text)
 

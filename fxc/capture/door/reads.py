@@ -83,7 +83,7 @@ class Reads:
         source = self.outside.guards.fetch(expression, text)
         return self.outside.admit(value, Route(source, label_of(name or text)))
 
-    def read_global(self, function: FunctionType, name: str) -> Any:
+    def read_global(self, function: FunctionType, name: str) -> object:
         """A name that is no local of ``function``: a global or Python's own."""
         variable = Outer(function.__globals__, name)
         if self.has_outer(variable) or variable.key in self._names:
@@ -96,7 +96,7 @@ class Reads:
         self.see_outer(variable, builtins[name])
         return builtins[name]
 
-    def read_cell(self, function: FunctionType, name: str) -> Any:
+    def read_cell(self, function: FunctionType, name: str) -> object:
         """A variable of an enclosing function of ``function``."""
         return self.outer_value(Outer.free(function, name))
 
@@ -104,7 +104,7 @@ class Reads:
         """What the guard program calls the namespace or the cell of a variable."""
         return self.outside.functions.holder(variable.holder, variable.stem)
 
-    def outer_value(self, variable: Outer) -> Any:
+    def outer_value(self, variable: Outer) -> object:
         """What the program sees of a variable that is there."""
         seen = self._names.get(variable.key, MISSING)
         if seen is MISSING and (value := variable.value()) is not DELETED:
@@ -141,7 +141,7 @@ class Reads:
                 statement.meets_unset(owner, name)
             raise
 
-    def _attr(self, owner: Any, name: str) -> Any:
+    def _attr(self, owner: Any, name: str) -> object:
         kind = type(owner)
         if kind is ModuleType:
             return self._module_attr(owner, name)
@@ -156,7 +156,7 @@ class Reads:
             return self._super_attr(owner, name)
         return self.own_attr(owner, class_of(owner), name)
 
-    def own_attr(self, owner: object, kind: type, name: str) -> Any:
+    def own_attr(self, owner: object, kind: type, name: str) -> object:
         """An attribute of an object made inside; what its class has is from outside."""
         if name == "__class__":
             return seen_class(kind)
@@ -187,19 +187,19 @@ class Reads:
         self._opened.add(id(owner))
         self._owners[id(vars_of(owner))] = owner
 
-    def owner_of(self, x: object) -> Any:
+    def owner_of(self, x: object) -> object:
         """The object of which a dict is the namespace, as far as the program knows; or None."""
         owner = self._owners.get(id(x))
         return owner if type(x) is dict and vars_of(owner) is x else None
 
-    def special(self, owner: object, name: str, *args: object, **kwargs: object) -> Any:
+    def special(self, owner: object, name: str, *args: object, **kwargs: object) -> object:
         """Call a special method of an object. See Note [Special methods]."""
         kind = class_seen(owner)
         found = class_attribute(kind, name)
         self.guard_class_attribute(kind, name, found)
         return self.call(_bound(found, owner, kind), *args, **kwargs)
 
-    def _super_attr(self, owner: Any, name: str) -> Any:
+    def _super_attr(self, owner: Any, name: str) -> object:
         """``super().name``."""
         instance, start = owner.__self__, owner.__self_class__
         mro = [each for each in start.__mro__ if not is_shadow(each)]
@@ -222,7 +222,7 @@ class Reads:
             raise refusal(OBJECT, f"super().{name} is computed by a {type(found).__name__}")
         return self.attr(each, name)
 
-    def _module_attr(self, module: ModuleType, name: str) -> Any:
+    def _module_attr(self, module: ModuleType, name: str) -> object:
         if module.__name__.partition(".")[0] in purity.TRUSTED_MODULES:
             return getattr(module, name)
         space, text = vars(module), f"{module.__name__}.{name}"
@@ -235,7 +235,7 @@ class Reads:
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         return self._names[key]
 
-    def _plain_attr(self, owner: object, name: str, source: Source, value: object) -> Any:
+    def _plain_attr(self, owner: object, name: str, source: Source, value: object) -> object:
         """An attribute that is just there."""
         key = (id(owner), name)
         if key not in self._attributes:
@@ -243,7 +243,7 @@ class Reads:
             self._attributes[key] = self.read(value, attribute_of(source.var, name), label, label)
         return self._attributes[key]
 
-    def _type_attr(self, owner: type, name: str) -> Any:
+    def _type_attr(self, owner: type, name: str) -> object:
         is_new = name == "_fields" and self.outside.guards.is_new_class(owner)
         if is_new or owner.__module__.partition(".")[0] in purity.TRUSTED_MODULES:
             return getattr(owner, name)
@@ -299,7 +299,7 @@ class Reads:
             return self._plain_attr(owner, name, source, getattr(real, name))
         return self._described(owner, name, known, found)
 
-    def _described(self, owner: object, name: str, known: Known, found: object) -> Any:
+    def _described(self, owner: object, name: str, known: Known, found: object) -> object:
         """An attribute that the class defines by a function or another descriptor."""
         kind, source = type(known.object), known.source
         if not (isinstance(found, _OF_PYTHON) or has_own_get(found) or is_compiled(found)):
@@ -312,7 +312,7 @@ class Reads:
             )
         return self._computed(owner, name, kind, found)
 
-    def _computed(self, owner: object, name: str, kind: type, found: object) -> Any:
+    def _computed(self, owner: object, name: str, kind: type, found: object) -> object:
         """An attribute that Python code of the class computes."""
         self.guard_class_attribute(kind, name, found)
         if is_property(found):
@@ -364,7 +364,7 @@ def _bound(found: Any, owner: object, kind: type) -> Any:
             return found
 
 
-def _traced_attr(owner: Traced, name: str) -> Any:
+def _traced_attr(owner: Traced, name: str) -> object:
     if isinstance(owner, Differing):
         return owner.attribute(name)
     if name == "__class__":

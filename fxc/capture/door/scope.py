@@ -38,17 +38,17 @@ is_in_arrays = import_later("fxc.capture.lists.traced_lists", "is_in_arrays")
 demand = import_later("fxc.capture.forms.truths", "demand")
 
 
-def made_list(door: Stores, items: object, place: str) -> Any:
+def made_list(door: Stores, items: object, place: str) -> object:
     """A list, or a deque, that the program makes at a place."""
     return door.lists.made(items, place)
 
 
-def growing(door: Stores, text: str, place: int, front: bool) -> Any:
+def growing(door: Stores, text: str, place: int, front: bool) -> object:
     """A text that a variable begins with, which a loop may make longer."""
     return door.texts.made(text, place, front)
 
 
-def list_to_change(door: Stores, x: object) -> Any:
+def list_to_change(door: Stores, x: object) -> object:
     """The list that is run over."""
     is_list = type(x) is list or isinstance(x, ExternalList)
     if is_list or (isinstance(x, TracedList) and x.of is list):
@@ -72,11 +72,11 @@ def _holds(item: object) -> bool:
     return True
 
 
-def has_place(door: Stores, items: object, place: object) -> Any:
+def has_place(door: Stores, items: object, place: object) -> object:
     return place < door.call(len, items)
 
 
-def at_place(door: Stores, items: Any, place: Int) -> Any:
+def at_place(door: Stores, items: Any, place: Int) -> object:
     if is_in_arrays(items):
         return items.at(place)
     return door.indexed(items)[place]
@@ -102,7 +102,7 @@ def starred(door: Stores, x: Any, before: int, after: int) -> tuple[Any, ...]:
     return (*items[:before], items[before:end], *items[end:])
 
 
-def unpacked(door: Stores, x: object, count: int) -> Any:
+def unpacked(door: Stores, x: object, count: int) -> object:
     """``x`` in ``a, b = x``, with so many targets: what has a length that depends on data has that
     one, or else the call is Python's, which raises.
     """
@@ -195,11 +195,11 @@ class Scope:
             _delete_cell,
         )
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         found = vars(self)[name] = getattr(self._door, name)
         return found
 
-    def imported(self, module: str, level: int, name: str) -> Any:
+    def imported(self, module: str, level: int, name: str) -> object:
         """``name`` in ``from module import name``."""
         package = self._function.__globals__.get("__package__") or ""
         return self._door.imported(f"{'.' * level}{module}", package, name)
@@ -216,7 +216,7 @@ class Patterns:
         self._door = door
         self._function = function
 
-    def __getattr__(self, asked: str) -> Any:
+    def __getattr__(self, asked: str) -> object:
         use, place, names = asked.split(":")
         found = self._dotted(place, names)
         if use == "parts" and found.__module__ != "builtins" and not is_namedtuple(found):

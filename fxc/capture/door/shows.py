@@ -126,7 +126,7 @@ def show_warning(
     show(door, "warnings.warn", _warn, message, category or UserWarning, where)
 
 
-def _place_of(door: Formats, level: int) -> Any:
+def _place_of(door: Formats, level: int) -> object:
     """Where a warning says that it comes from: a place in the program that is being captured, or
     how many callers of it are between.
     """

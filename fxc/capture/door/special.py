@@ -116,7 +116,7 @@ def _len(door: PlainCalls, x: Any) -> Any:
     return len(door.container(x)) if found is None else found.length()
 
 
-def _length_by_python(door: PlainCalls, x: object) -> Any:
+def _length_by_python(door: PlainCalls, x: object) -> object:
     found: Any = door.special(x, "__len__")
     kind: Any = found.__class__
     if is_scalar(found) and kind is int:
@@ -267,7 +267,7 @@ def _enumerate(door: PlainCalls, *args: object, **kwargs: object) -> Any:
     return door.made(enumerated(*run_over(door, args), **kwargs))
 
 
-def _errstate(door: PlainCalls, **options: Any) -> Any:
+def _errstate(door: PlainCalls, **options: Any) -> Ignoring:
     if any(value != "ignore" for value in options.values()):
         raise refuse(NUMPY_OPTION, "np.errstate with anything but 'ignore'")
     np.errstate(**options)  # its own exception for other names
@@ -280,7 +280,7 @@ Numbered = import_later("fxc.capture.statements.driven", "Numbered")
 
 
 def _in_place(function: Any) -> Callable[..., Any]:
-    def called(door: PlainCalls, x: object, *args: object) -> Any:
+    def called(door: PlainCalls, x: object, *args: object) -> object:
         return function(door.to_change(x), *args)
 
     return called

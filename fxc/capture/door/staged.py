@@ -82,7 +82,7 @@ class Staged(Stores):
         self.staged_functions[f] = made
         return made
 
-    def driving(self, f: FunctionType, took: Callable[[object], object], leaves: bool) -> Any:
+    def driving(self, f: FunctionType, took: Callable[[object], object], leaves: bool) -> object:
         """A generator of the program as a function that hands to ``took`` what it yields, which may
         say that it ``leaves``; None if it cannot be one. See Note [Generators that are driven].
         """
@@ -133,7 +133,7 @@ class Staged(Stores):
                 raise refusal(UNKNOWN_CALL, f"{why}, and it uses {name}")
             self.read_cell(f, name)
 
-    def _call_unstaged(self, f: FunctionType, why: str, *args: object, **kwargs: object) -> Any:
+    def _call_unstaged(self, f: FunctionType, why: str, *args: object, **kwargs: object) -> object:
         """Run a function as it is. It may not look at objects: what stands for them has no
         attributes, and their methods may do anything.
         """
@@ -170,7 +170,7 @@ class Staged(Stores):
             return f.__code__ in self._inner_codes
         return isinstance(f, BuiltinFunctionType) and has_owner(f)
 
-    def runnable(self, f: object) -> Any:
+    def runnable(self, f: object) -> object:
         """``f`` for code that calls it without the door: as a function that goes through it."""
         if isinstance(f, Late):
             return f._known()
@@ -194,7 +194,7 @@ class Staged(Stores):
     def runnable_options(self, kwargs: Kwargs) -> dict[str, Any]:
         return {name: self.runnable(value) for name, value in kwargs.items()}
 
-    def run_plain(self, f: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
+    def run_plain(self, f: Callable[..., object], args: Args, kwargs: Kwargs) -> object:
         """Run code of C that calls, and iterates over, what it is given without the door."""
         return f(*self.runnables(args), **self.runnable_options(kwargs))
 

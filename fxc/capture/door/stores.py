@@ -105,7 +105,7 @@ class Stores(ItemAccess):
 
     # -------------------------------------------------------- attributes
 
-    def owned(self, owner: object) -> Any:
+    def owned(self, owner: object) -> Names:
         """``owner`` in ``owner.name = value``."""
         owner = record_of(owner)
 
@@ -231,7 +231,7 @@ class Stores(ItemAccess):
         action = "put" if has_python_method(class_of(owner), "__setattr__") else "setattr"
         self.outside.effects.store(known.source, action, name, value)
 
-    def namespace(self, owner: object, known: Known) -> Any:
+    def namespace(self, owner: object, known: Known) -> Namespace:
         """``owner.__dict__`` of an object from outside."""
         real, source = vars(known.object), known.source
         found = self.outside.known.get(id(real))
@@ -304,7 +304,7 @@ class Names:
     ) -> None:
         object.__setattr__(self, "_parts", (read, store, delete))
 
-    def __getattribute__(self, name: str) -> Any:
+    def __getattribute__(self, name: str) -> object:
         return object.__getattribute__(self, "_parts")[0](name)
 
     def __setattr__(self, name: str, value: object) -> None:

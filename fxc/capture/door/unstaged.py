@@ -69,7 +69,7 @@ def call_ufunc(door: Staged, f: np.ufunc, method: str, args: Args, kwargs: Kwarg
     return eager(door, f if method == "__call__" else getattr(f, method), args, kwargs)
 
 
-def call_numpy(door: Staged, f: object, args: Args, kwargs: Kwargs) -> Any:
+def call_numpy(door: Staged, f: object, args: Args, kwargs: Kwargs) -> object:
     if f is np.array or f is np.asarray:
         found = array_of_list(args, kwargs)
         if found is not None:
@@ -108,7 +108,7 @@ def eager(door: Staged, f: Any, args: Args, kwargs: Kwargs) -> Any:
     return as_constants(run_now(f, args, kwargs))
 
 
-def builtin(door: Staged, f: Any, args: Args, kwargs: Kwargs) -> Any:
+def builtin(door: Staged, f: Any, args: Args, kwargs: Kwargs) -> object:
     """Call a builtin function that means here what it means anywhere."""
     if f in CREATION or is_listed(f):
         return call_numpy(door, f, args, kwargs)
@@ -142,7 +142,7 @@ def unknown(door: Staged, f: object, args: Args, kwargs: Kwargs) -> Any:
     return found
 
 
-def foreign(door: Staged, f: Any, args: Args, kwargs: Kwargs) -> Any:
+def foreign(door: Staged, f: Any, args: Args, kwargs: Kwargs) -> object:
     """What a function gives that only computes; why that is not known."""
     try:
         if purity.only_checks(f):
@@ -161,7 +161,7 @@ def foreign(door: Staged, f: Any, args: Args, kwargs: Kwargs) -> Any:
         return reason.with_traceback(None)  # it holds this frame, and who asks holds it
 
 
-def method_of_library(door: Staged, f: MethodType, args: Args, kwargs: Kwargs) -> Any:
+def method_of_library(door: Staged, f: MethodType, args: Args, kwargs: Kwargs) -> object:
     """What a method gives of an object that SciPy defines, ``scipy.stats.norm.cdf``: by a call
     of it as it is. NotImplemented if that is not known.
     """
@@ -179,7 +179,7 @@ def method_of_library(door: Staged, f: MethodType, args: Args, kwargs: Kwargs) -
     return found
 
 
-def remembered(door: Staged, f: Any, args: Args, kwargs: Kwargs) -> Any:
+def remembered(door: Staged, f: Any, args: Args, kwargs: Kwargs) -> object:
     """What a function with a memory (``functools.lru_cache``) gives for known arguments.
 
     It is asked at each call, with the guards, and is read from outside like a global: what it

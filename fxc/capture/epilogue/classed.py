@@ -112,7 +112,7 @@ def as_new_memmap(array: np.ndarray) -> np.memmap[Any, Any]:
     return made  # type: ignore[no-any-return]
 
 
-def as_new_like(array: np.ndarray, other: Any) -> Any:
+def as_new_like(array: np.ndarray, other: Any) -> object:
     """An array of the class and with the attributes of another one that owns its memory."""
     order: Any = "C" if array.flags.c_contiguous else "F"
     made: Any = np.ndarray.__new__(type(other), array.shape, array.dtype, order=order)
@@ -122,7 +122,7 @@ def as_new_like(array: np.ndarray, other: Any) -> Any:
     return made
 
 
-def as_part_of(part: np.ndarray, whole: Any) -> Any:
+def as_part_of(part: np.ndarray, whole: Any) -> object:
     """A part of the memory of an array of a subclass as one of that class; for epilogues."""
     memory: Any = whole
     while type(memory.base) is type(whole):

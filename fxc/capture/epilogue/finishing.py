@@ -65,7 +65,7 @@ def _show_nothing(*args: object, **kwargs: object) -> None:
     """Stands for what shows something."""
 
 
-def rebuild(kind: type, held: dict[str, object], slots: dict[str, object] | None = None) -> Any:
+def rebuild(kind: type, held: dict[str, object], slots: dict[str, object] | None = None) -> object:
     """A new object of a class with these attributes."""
     made: Any = object.__new__(kind)
     if held:
@@ -75,7 +75,7 @@ def rebuild(kind: type, held: dict[str, object], slots: dict[str, object] | None
     return made
 
 
-def dict_of(kind: type, items: dict[object, object], held: dict[str, object] | None) -> Any:
+def dict_of(kind: type, items: dict[object, object], held: dict[str, object] | None) -> object:
     """A new dict of a class with these items and attributes; None: which are its items."""
     made: Any = dict.__new__(kind)
     dict.update(made, items)

@@ -121,12 +121,12 @@ def _elements_of(value: Value) -> Value:
     return content_of(session, value)
 
 
-def enter(form: Form, operands: Iterable[Operand]) -> Any:
+def enter(form: Form, operands: Iterable[Operand]) -> object:
     """The value that operands stand for."""
     return _entered(form, iter(operands))
 
 
-def _entered(form: Form, given: Iterator[Operand]) -> Any:
+def _entered(form: Form, given: Iterator[Operand]) -> object:
     match form:
         case Number() | Array():
             return variable_of(next(given))
@@ -144,7 +144,7 @@ def _entered(form: Form, given: Iterator[Operand]) -> Any:
             assert_never(form)
 
 
-def _mixed(given: Operand, flag: Operand, whole: Operand | None = None) -> Any:
+def _mixed(given: Operand, flag: Operand, whole: Operand | None = None) -> object:
     """The variable for these parts."""
     if isinstance(flag, Literal) and (flag.value or whole is not None):
         return variable_of(given if flag.value or whole is None else whole)
@@ -155,7 +155,7 @@ def _mixed(given: Operand, flag: Operand, whole: Operand | None = None) -> Any:
     )
 
 
-def _one_of(forms: tuple[Form, ...], operands: list[Operand]) -> Any:
+def _one_of(forms: tuple[Form, ...], operands: list[Operand]) -> object:
     """What is one of several things."""
     given = iter(operands)
     options = [(variable_of(next(given)), _entered(each, given)) for each in forms]

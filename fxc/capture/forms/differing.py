@@ -89,7 +89,7 @@ class Differing(TakesFunctions, Traced):
     def _parts(self) -> tuple[Any, ...]:
         return self.flag, self.left, self.right
 
-    def _with_parts(self, parts: Sequence[object]) -> Any:
+    def _with_parts(self, parts: Sequence[object]) -> Differing:
         flag, left, right = parts
         return Differing(flag, left, right, self.reason)
 
@@ -107,10 +107,10 @@ class Differing(TakesFunctions, Traced):
     def _structure_items(x: Any) -> tuple[Any, ...]:
         return x.flag, x.left, x.right
 
-    def _run(self, name: str, inputs: tuple[object, ...]) -> Any:
+    def _run(self, name: str, inputs: tuple[object, ...]) -> object:
         return each_way(lambda *xs: call_ufunc(name, *xs), *inputs)
 
-    def _is_filled(self) -> Any:
+    def _is_filled(self) -> object:
         """Its truth."""
 
         def filled(x: object) -> Any:
@@ -119,25 +119,25 @@ class Differing(TakesFunctions, Traced):
 
         return each_way(filled, self)
 
-    def is_(self, other: object) -> Any:
+    def is_(self, other: object) -> object:
         """Whether it is this object."""
         return each_way(lambda x: current().door.same(x, other), self)
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
-    ) -> Any:
+    ) -> object:
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         return current().door.call(function, *inputs, **kwargs)
 
-    def __array_function__(self, function: Any, types: object, args: Any, kwargs: Any) -> Any:
+    def __array_function__(self, function: Any, types: object, args: Any, kwargs: Any) -> object:
         return current().door.call(function, *args, **kwargs)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("_"):  # somebody asks which protocols it knows
             raise AttributeError(name)
         return self.attribute(name)
 
-    def attribute(self, name: str) -> Any:
+    def attribute(self, name: str) -> object:
         """``self.name`` in the program."""
         door = current().door
         if any(_is_method(x, name) for x in leaves_of(self)):
@@ -168,7 +168,7 @@ class Differing(TakesFunctions, Traced):
     def __bool__(self) -> bool:
         return bool(self._is_filled())
 
-    def __round__(self, digits: int | None = None) -> Any:
+    def __round__(self, digits: int | None = None) -> object:
         return each_way(lambda x: round(x, digits), self)
 
     def _refused(self) -> Any:
@@ -182,7 +182,7 @@ def _store(x: object, key: object, value: object) -> None:
     owner[key] = value
 
 
-def _items_of(x: Any) -> Any:
+def _items_of(x: Any) -> object:
     if x is None or isinstance(x, np.generic):
         raise TypeError(f"cannot unpack non-iterable {class_of(x).__name__} object")
     return tuple(x) if type(x) in (tuple, list) else tuple(current().door.iterable(x))
@@ -251,7 +251,7 @@ def _changed(name: str) -> Callable[[Differing, Any], Any]:
     return lambda self, other: each_way(changed, self, other)
 
 
-def _compute(name: str, *xs: object) -> Any:
+def _compute(name: str, *xs: object) -> object:
     return each_way(operator_of(name), *xs)
 
 

@@ -129,7 +129,7 @@ def _widened(form: Form, before: Form, given: list[object]) -> list[Any]:
             raise AssertionError(f"{before} does not become {form}")
 
 
-def _zero(kind: ScalarType | ArrayType) -> Any:
+def _zero(kind: ScalarType | ArrayType) -> object:
     if isinstance(kind, ArrayType):
         what = "a list whose length depends on data, of texts of arrays and others,"
         raise refuse(COUNTED_LIST, what, "append things of one kind")

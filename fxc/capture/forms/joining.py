@@ -224,7 +224,7 @@ def keys_in(x: object) -> set[Key | None]:
     return set(map(key, things_in(x)))
 
 
-def one_of_two(what: Key | None, flag: object, x: Any, y: Any, united: _Unite) -> Any:
+def one_of_two(what: Key | None, flag: object, x: Any, y: Any, united: _Unite) -> object:
     """``x`` if the flag holds, else ``y``, of one key; ``united`` makes one value of two."""
     match what:
         case Number(kind):

@@ -213,7 +213,7 @@ def _elements_at(structure: Structure, places: Sequence[Value]) -> Any:
     return wrap(array)[wrap(places[0])]
 
 
-def _array_of_rows(items: Sequence[Form], arrays: Sequence[Value], dtype: object) -> Any:
+def _array_of_rows(items: Sequence[Form], arrays: Sequence[Value], dtype: object) -> object:
     """The same of tuples or lists."""
     if dtype is None and _are_floats(items, arrays):
         dtype = np.float64
@@ -257,7 +257,7 @@ def _leaves(items: Sequence[Form]) -> Iterator[OfNumbers | None]:
             yield each if isinstance(each, OfNumbers) else None
 
 
-def _array_of_either(items: Sequence[Form], arrays: Iterator[Value], dtype: object) -> Any:
+def _array_of_either(items: Sequence[Form], arrays: Iterator[Value], dtype: object) -> object:
     """The same of items that are one thing or another by a flag."""
     flag, left, right = (
         as_array(each, [next(arrays) for _ in types_of(each)], dtype) for each in items

@@ -54,7 +54,7 @@ class Mixed(Operated):
     def _parts(self) -> Sequence[Any]:
         return self.given, self.flag, self.whole
 
-    def _with_parts(self, parts: Sequence[object]) -> Any:
+    def _with_parts(self, parts: Sequence[object]) -> object:
         return Mixed(*parts)
 
     def _options(self) -> Sequence[Option]:
@@ -101,11 +101,11 @@ class Mixed(Operated):
         found = np.dtype(self.kind)
         return None if found == self.dtype else found
 
-    def decided(self) -> Any:
+    def decided(self) -> object:
         """The number where its dtype shows: ``given``."""
         return self.number if self.other_dtype is None else self._demanded()
 
-    def _demanded(self) -> Any:
+    def _demanded(self) -> object:
         """NumPy's number; native code leaves where it is Python's."""
         current().record("try_demand", operand(self.flag))
         return self.given
@@ -118,7 +118,7 @@ class Mixed(Operated):
             raise unclear("an index")
         return self.number
 
-    def _beside(self, *others: object) -> Any:
+    def _beside(self, *others: object) -> object:
         return beside_strong(self, others)
 
     def _stored_as(self, dtype: np.dtype) -> Any:
@@ -130,7 +130,7 @@ class Mixed(Operated):
             return to_int(self.number) if isinstance(self.number, Traced) else int(self.number)
         return self.number
 
-    def _run(self, name: str, inputs: tuple[object, ...]) -> Any:
+    def _run(self, name: str, inputs: tuple[object, ...]) -> object:
         """A ufunc: its result is NumPy's."""
         others = [x for x in inputs if type(x) is not Mixed]
         if name in COMPARISONS.values() and any(decides_dtype(self, x) for x in others):
@@ -139,7 +139,7 @@ class Mixed(Operated):
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
-    ) -> Any:
+    ) -> object:
         return super().__array_ufunc__(ufunc, method, *_for_ufunc(ufunc, inputs), **kwargs)
 
     def __bool__(self) -> bool:
@@ -148,7 +148,7 @@ class Mixed(Operated):
     def __index__(self) -> int:
         return self._plain().__index__()  # type: ignore[no-any-return]
 
-    def __round__(self, digits: int | None = None) -> Any:
+    def __round__(self, digits: int | None = None) -> object:
         if digits is not None or self.kind is bool or self.whole is not None:
             raise unclear("round()")
         return round(self.number)
@@ -300,7 +300,7 @@ def select(flag: object, given: object, other: object) -> Any:
     return number_of_kind(current().value("where", *choice), kind)
 
 
-def or_one(flag: object, x: object) -> Any:
+def or_one(flag: object, x: object) -> object:
     """A number where the flag holds, else one: nothing that is asked of ``x`` raises there, nor of
     others with it: of what is known, an int raised to a negative power would.
     """
@@ -310,7 +310,7 @@ def or_one(flag: object, x: object) -> Any:
     return select(flag, x, _kind(x).one)
 
 
-def as_dtype(x: object, dtype: np.dtype) -> Any:
+def as_dtype(x: object, dtype: np.dtype) -> object:
     """A number as NumPy's of that dtype."""
     return variable_of(cast_to(operand(x), dtype))
 
@@ -340,7 +340,7 @@ def unclear(what: str) -> Exception:
 # ------------------------------------------------------------------ beside other numbers
 
 
-def beside_strong(x: object, among: Iterable[object]) -> Any:
+def beside_strong(x: object, among: Iterable[object]) -> object:
     """The number to compute with, beside arrays or numbers of NumPy's."""
     if type(x) is not Mixed:
         return x
@@ -350,7 +350,7 @@ def beside_strong(x: object, among: Iterable[object]) -> Any:
     return x._demanded() if any(decides_dtype(x, other) for other in strong) else x.number
 
 
-def _compared(name: str, x: Mixed, inputs: tuple[object, ...]) -> Any:
+def _compared(name: str, x: Mixed, inputs: tuple[object, ...]) -> object:
     """A comparison with an array, for each of the two numbers."""
     sides = ([option if each is x else each for each in inputs] for _, option in x._options())
     given, other = (call_ufunc(name, *side) for side in sides)

@@ -38,17 +38,17 @@ left_to_of_scalar = import_later("fxc.capture.arrays.deferring", "left_to_of_sca
 of_one_dtype = import_later("fxc.capture.forms.one_dtype", "of_one_dtype")
 
 
-def _neg(x: Mixed) -> Any:
+def _neg(x: Mixed) -> object:
     if x.whole is not None:
         return _one_of(x.flag, -x.given, -x.whole)
     return x.__rsub__(0) if x.kind is int else Mixed(-x.number, x.flag)
 
 
-def _pos(x: Mixed) -> Any:
+def _pos(x: Mixed) -> object:
     return for_each(operator.pos, (x,)) if x.kind is bool else x
 
 
-def _abs(x: Mixed) -> Any:
+def _abs(x: Mixed) -> object:
     if x.kind is bool:
         return for_each(abs, (x,))
     if x.whole is not None:
@@ -62,11 +62,11 @@ def _abs(x: Mixed) -> Any:
     return Mixed(found, x.flag)
 
 
-def _invert(x: Mixed) -> Any:
+def _invert(x: Mixed) -> object:
     return for_each(operator.invert, (x,))
 
 
-def _one_of(flag: object, given: object, other: object) -> Any:
+def _one_of(flag: object, given: object, other: object) -> object:
     """``given`` if the flag holds, else ``other``."""
     if operand(given).type == operand(other).type:
         return select(flag, given, other)
@@ -98,7 +98,7 @@ def _python_type(x: object) -> type:
     return found
 
 
-def _compute(name: str, left: object, right: object) -> Any:
+def _compute(name: str, left: object, right: object) -> object:
     both = (left, right)
     if not all(isinstance(x, Traced | np.generic | int | float | complex) for x in both):
         return _beside_other(name, left, right)
@@ -124,7 +124,7 @@ def _compute(name: str, left: object, right: object) -> Any:
     return _of_one_type(name, kinds, both)
 
 
-def _beside_other(name: str, left: Any, right: Any) -> Any:
+def _beside_other(name: str, left: Any, right: Any) -> object:
     """An operator beside what is no number. The program's code runs once, whatever it is."""
     mixed, other = (left, right) if type(left) is Mixed else (right, left)
     if not computes(other, name):
@@ -136,13 +136,13 @@ def _beside_other(name: str, left: Any, right: Any) -> Any:
     return left_to_of_scalar(name, lambda: _as_pythons(mixed), right)
 
 
-def _as_pythons(x: Mixed) -> Any:
+def _as_pythons(x: Mixed) -> object:
     """The number as Python's in any case."""
     given = x.given.item()
     return given if x.whole is None else Mixed(given, x.flag, x.whole)
 
 
-def _of_one_type(name: str, kinds: set[type], both: tuple[object, object]) -> Any:
+def _of_one_type(name: str, kinds: set[type], both: tuple[object, object]) -> object:
     """What Python gives for numbers of its own, and NumPy for those of one dtype."""
     mixed = [x for x in both if type(x) is Mixed]
     dtype, flag = mixed[0].dtype, _flag_of(mixed)
@@ -163,22 +163,22 @@ def _of_one_type(name: str, kinds: set[type], both: tuple[object, object]) -> An
     return Mixed(_by_numpy(name, *(_as(np.float64, x) for x in both)), flag)
 
 
-def _by_numpy(name: str, *xs: object) -> Any:
+def _by_numpy(name: str, *xs: object) -> object:
     return call_ufunc(_NUMPYS[name], *xs)
 
 
-def _flag_of(mixed: list[Mixed]) -> Any:
+def _flag_of(mixed: list[Mixed]) -> object:
     """Whether one of them is NumPy's."""
     flags = [x.flag for x in mixed]
     return flags[0] if len(flags) == 1 else call_ufunc("logical_or", *flags)
 
 
-def _as(dtype: type, x: object) -> Any:
+def _as(dtype: type, x: object) -> object:
     """A number beside mixed ones of this dtype."""
     return x.number if type(x) is Mixed else as_dtype(x, np.dtype(dtype))
 
 
-def _by_cases(name: str, both: tuple[object, object]) -> Any:
+def _by_cases(name: str, both: tuple[object, object]) -> object:
     """What an operator gives for each thing that the two may be."""
     return for_each(operator_of(name), both)
 
@@ -200,7 +200,7 @@ def _is_the_same(name: str, kinds: set[type], both: tuple[Any, Any]) -> bool:
     return dtype == np.int64 or all(type(x) is int and info.min <= x <= info.max for x in beside)
 
 
-def _if_defined(name: str, left: object, right: object) -> Any:
+def _if_defined(name: str, left: object, right: object) -> object:
     """Python's arithmetic; None where it raises for certain, which NumPy does not."""
     try:
         if any(isinstance(x, Traced) for x in (left, right)):
@@ -210,7 +210,7 @@ def _if_defined(name: str, left: object, right: object) -> Any:
         return None
 
 
-def _arithmetic(name: str, left: object, right: object) -> Any:
+def _arithmetic(name: str, left: object, right: object) -> object:
     """Python's arithmetic, where it does not raise for certain."""
     found = _if_defined(name, left, right)
     if found is None:
@@ -222,7 +222,7 @@ _WRAPPING = frozenset({"add", "sub", "mul", "lshift"})
 _DIVIDING = frozenset({"truediv", "floordiv", "mod", "pow"})
 
 
-def _of_ints(name: str, left: object, right: object) -> Any:
+def _of_ints(name: str, left: object, right: object) -> object:
     """Arithmetic of what may be an int with a number of Python's, for all that they may be."""
     mixed = [x for x in (left, right) if type(x) is Mixed]
     if any(isinstance(x, complex) for x in (left, right)):
@@ -249,7 +249,7 @@ def _of_ints(name: str, left: object, right: object) -> Any:
     return _one_of(flag, given, whole)
 
 
-def _of_complex(name: str, left: object, right: object) -> Any:
+def _of_complex(name: str, left: object, right: object) -> object:
     """Arithmetic of complex numbers. Python's and np.float64, which is a float, make Python's."""
     both = (left, right)
     compute = operator_of(name)  # scalars have bits of their own
@@ -266,7 +266,7 @@ def _of_complex(name: str, left: object, right: object) -> Any:
     return Mixed(compute(*(_as(np.complex128, x) for x in both)), flag)
 
 
-def _square(x: Mixed) -> Any:
+def _square(x: Mixed) -> object:
     """``x**2`` of a complex number, as Python multiplies; it raises if that is too large."""
     found = operator.mul(np.complex128(1), operator.mul(x.number, x.number))
     fits = call_ufunc("logical_or", x.flag, call_ufunc("isfinite", found))
@@ -280,6 +280,6 @@ _UNARY = {"neg": _neg, "pos": _pos, "abs": _abs, "invert": _invert}
 _NUMPYS = BINARY | COMPARISONS
 
 
-def computed(name: str, *xs: Any) -> Any:
+def computed(name: str, *xs: Any) -> object:
     """What an operator gives of mixed numbers, and of others beside one."""
     return _UNARY[name](*xs) if name in _UNARY else _compute(name, *xs)

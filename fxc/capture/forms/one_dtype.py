@@ -32,7 +32,7 @@ class OneDtype:
     given: bool
     other: bool
 
-    def witness(self, x: Mixed) -> Any:
+    def witness(self, x: Mixed) -> object:
         """Whether ``x`` is such a number; of two that are needed one."""
         return x.flag if self.given else call_ufunc("logical_not", x.flag)
 
@@ -84,7 +84,7 @@ def stored(flag: object, x: object, dtype: np.dtype) -> Any:
     return as_number_of(x, dtype)
 
 
-def as_number_of(x: object, dtype: np.dtype) -> Any:
+def as_number_of(x: object, dtype: np.dtype) -> object:
     """The number, cast to that dtype."""
     found = current().value("astype", operand(x), dtype, casting="unsafe")
     return wrap(as_scalar(found))

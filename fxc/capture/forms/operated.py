@@ -17,7 +17,7 @@ class Operated(TakesUfuncs, Traced):
     __slots__ = ()
 
     @staticmethod
-    def _among(items: Sequence[Any]) -> Any:
+    def _among(items: Sequence[Any]) -> object:
         return above().of_one_dtype(items)
 
 

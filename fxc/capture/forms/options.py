@@ -122,7 +122,7 @@ def both_hold(left: object, right: object) -> Any:
     return record("logical_and", operand(left), operand(right))
 
 
-def one_holds(flags: Sequence[object]) -> Any:
+def one_holds(flags: Sequence[object]) -> object:
     """Whether one of some flags holds."""
     found: Any = False
     for flag in flags:
@@ -136,7 +136,7 @@ def one_holds(flags: Sequence[object]) -> Any:
     return found
 
 
-def one_is(options: Sequence[Option], what: Callable[[Any], bool]) -> Any:
+def one_is(options: Sequence[Option], what: Callable[[Any], bool]) -> object:
     """Whether the option is one that ``what`` holds for, Python's bool."""
     flags = [flag for flag, x in options if what(x)]
     is_known = len(flags) in (0, len(options))
@@ -159,7 +159,7 @@ def is_instance(x: object, kinds: Any) -> bool:
     return x._is_instance(kinds) if isinstance(x, Traced) else isinstance(x, kinds)
 
 
-def holds_not(flag: object) -> Any:
+def holds_not(flag: object) -> object:
     """Whether a flag does not hold."""
     if type(flag) in (bool, np.bool_):
         return not flag

@@ -83,10 +83,10 @@ class Several(TakesUfuncs, Traced):
     def _parts(self) -> Sequence[Any]:
         return [part for option in self.options for part in option]
 
-    def _with_parts(self, parts: Sequence[object]) -> Any:
+    def _with_parts(self, parts: Sequence[object]) -> object:
         return Several(list(zip(parts[::2], parts[1::2], strict=True)))
 
-    def is_(self, constant: object) -> Any:
+    def is_(self, constant: object) -> object:
         """Whether it is this constant, Python's bool."""
         return one_is(self.options, lambda x: x is constant)
 
@@ -125,7 +125,7 @@ class Several(TakesUfuncs, Traced):
         names = [repr(x) if is_named(x) else "a value" for _, x in self.options]
         return f"a variable that is {' or '.join(dict.fromkeys(names))} by a condition"
 
-    def _is_filled(self) -> Any:
+    def _is_filled(self) -> object:
         """Its truth."""
         flags: list[Any] = []
         if not all(has_truth(x) for _, x in self.options):
@@ -178,7 +178,7 @@ class Several(TakesUfuncs, Traced):
             raise refuse(SEVERAL_KINDS, text, "make it one type, as by float(…)")
         return found._plain() if isinstance(found, Traced) else found
 
-    def _as_places(self) -> Any:
+    def _as_places(self) -> object:
         """The tuple of numbers that it is, where no option is a number: a key, or a row."""
         numbers = [number_of_member(x) for _, x in self.options]
         return self if any(map(is_of_one_type, numbers)) else self._tuple(is_row)
@@ -193,7 +193,7 @@ class Several(TakesUfuncs, Traced):
             raise self.refused(f"an assignment to {dtype}")
         return united([(flag, stored(flag, x, dtype)) for flag, x in found.options])
 
-    def _beside(self, *others: object) -> Any:
+    def _beside(self, *others: object) -> object:
         """As it is beside others: of float64, if it is real and all arrays among them are."""
         arrays = {value.type.dtype for value in map(array_of, others) if value is not None}
         found = self._number()
@@ -202,10 +202,10 @@ class Several(TakesUfuncs, Traced):
         is_real = all(x.kind in "biuf" and x.itemsize <= 8 for x in kinds)
         return found._stored_as(_F64) if kinds and is_real else self._plain()
 
-    def _run(self, name: str, inputs: tuple[object, ...]) -> Any:
+    def _run(self, name: str, inputs: tuple[object, ...]) -> object:
         return for_each(partial(call_ufunc, name), inputs)
 
-    def converted(self, function: Callable[[object], object]) -> Any:
+    def converted(self, function: Callable[[object], object]) -> object:
         return for_each(function, (self,))
 
     def __bool__(self) -> bool:
@@ -242,7 +242,7 @@ class Several(TakesUfuncs, Traced):
             raise refuse(SEVERAL_KINDS, f"an operation on {self.text}")
         return united(found)
 
-    def _method(self, name: str, *args: object, **kwargs: object) -> Any:
+    def _method(self, name: str, *args: object, **kwargs: object) -> object:
         """What a method of texts gives for known arguments."""
         if any(isinstance(x, Traced) for x in (*args, *kwargs.values())):
             raise self.refused(f"{name}()")
@@ -254,7 +254,7 @@ class Several(TakesUfuncs, Traced):
             raise self.refused("a store to an item")
         found[key] = value
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
         if self.is_text and hasattr(str, name):
@@ -267,7 +267,7 @@ class Several(TakesUfuncs, Traced):
             return partial(late, str, getattr(str, name), self)
         return getattr(self._plain(), name)
 
-    def __round__(self, digits: int | None = None) -> Any:
+    def __round__(self, digits: int | None = None) -> object:
         return for_each(lambda x: round(x, digits), (self,))
 
     def refused(self, what: str) -> Exception:
@@ -282,7 +282,7 @@ def is_of_several_types(x: object) -> bool:
 # ------------------------------------------------------------------ options
 
 
-def united(options: Sequence[Option]) -> Any:
+def united(options: Sequence[Option]) -> object:
     """One value for options with flags, of which one holds."""
     merged = list(options_by_key(options).values())
     if len(merged) == 1:
@@ -304,7 +304,7 @@ def options_by_key(options: Sequence[Option]) -> dict[Key | None, Option]:
     return {what: _merged(what, alike) for what, alike in found.items()}
 
 
-def _mixed(flag: object, left: object, other: object, right: object, form: MixedNumber) -> Any:
+def _mixed(flag: object, left: object, other: object, right: object, form: MixedNumber) -> object:
     """A mixed number of two numbers."""
     if graph_type(left) != form.given:
         flag, left, right = other, right, left
@@ -327,7 +327,7 @@ def _merged(what: Key | None, alike: Sequence[Option]) -> Option:
 # ------------------------------------------------------------------ operators
 
 
-def for_each(function: Callable[..., object], inputs: Sequence[object]) -> Any:
+def for_each(function: Callable[..., object], inputs: Sequence[object]) -> object:
     """The function of what numbers may be."""
     if any(array_of(x) is not None for x in inputs):
         return function(*(x._beside(*inputs) if type(x) is Several else x for x in inputs))
@@ -355,12 +355,12 @@ _NEVER_RAISE = frozenset(
 )
 
 
-def _flattened(results: Sequence[Option]) -> Any:
+def _flattened(results: Sequence[Option]) -> object:
     """The options of what may be mixed numbers."""
     return united([(both_hold(flag, each), y) for flag, x in results for each, y in options_in(x)])
 
 
-def _compute(name: str, *xs: object) -> Any:
+def _compute(name: str, *xs: object) -> object:
     """What an operator gives for each thing that its operands may be."""
     function = operator_of(name)
     several = [x for x in xs if type(x) is Several]
@@ -378,7 +378,7 @@ def _compute(name: str, *xs: object) -> Any:
     return for_each(function, xs)
 
 
-def _equality(name: str, left: Several, right: object) -> Any:
+def _equality(name: str, left: Several, right: object) -> object:
     if computes(right, name):
         return left_to(right) if may_be_numpys(left) else NotImplemented
     results: list[Option] = []

@@ -299,7 +299,7 @@ def parts_in(x: object, name: str) -> Iterator[Any]:
         yield from parts_in(part, each)
 
 
-def rebuilt(x: object, parts: Iterator[object], name: str) -> Any:
+def rebuilt(x: object, parts: Iterator[object], name: str) -> object:
     """The same with other parts, in the order of ``parts_in``."""
     found = _consists_of(x, name)
     if found is None:

@@ -20,7 +20,7 @@ from ..values.shadows import has_method
 from .mixed import Mixed, of_numpy
 
 
-def truth(test: object) -> Any:
+def truth(test: object) -> object:
     """``test`` as a bool, or as a traced scalar that stands for one.
 
     What follows from arguments alone is decided by their numbers, which become constants; but for
@@ -35,7 +35,7 @@ def truth(test: object) -> Any:
     return going_on(test)
 
 
-def going_on(test: Any) -> Any:
+def going_on(test: Any) -> object:
     """As ``truth``, for loops: a number that is an argument need not be a constant."""
     if type(test) is TracedScalar:  # native code tests what it computes with
         return to_bool(test) if is_boxed(test._type.dtype) else test
@@ -51,7 +51,7 @@ def going_on(test: Any) -> Any:
     return _by_python(test) if has_method(test, "__bool__") else bool(test)
 
 
-def _by_python(x: object) -> Any:
+def _by_python(x: object) -> object:
     """The truth of an object whose ``__bool__`` is Python code."""
     found: Any = current().door.special(x, "__bool__")
     kind = found.__class__

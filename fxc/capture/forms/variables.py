@@ -78,7 +78,7 @@ def described(name: str) -> str:
     return "the result" if name.startswith("__fxc") else name
 
 
-def one_by_flags(options: Sequence[Option]) -> Any:
+def one_by_flags(options: Sequence[Option]) -> object:
     """What is one of several things, of which some are arrays."""
     *others, (_, found) = options
     for flag, x in reversed(others):

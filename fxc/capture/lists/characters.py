@@ -52,7 +52,7 @@ class CharOfArray(Char):
     def _has_structure(x: object) -> bool:
         return type(x) is CharOfArray
 
-    def _is_filled(self) -> Any:
+    def _is_filled(self) -> object:
         return self.bare > 0
 
     def plain(self) -> Char:
@@ -67,10 +67,10 @@ class CharOfArray(Char):
         is_known = type(other) is str and other != "\0"
         return self.bare if is_known else self.code, code_of(other)
 
-    def _is_text(self, name: str, text: str) -> Any:
+    def _is_text(self, name: str, text: str) -> object:
         return name == "__ne__" if text else getattr(self.bare, name)(0)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if hasattr(np.str_, name) and not hasattr(str, name):
             raise refused(name)
         return super().__getattr__(name)
@@ -81,12 +81,12 @@ def element_of(cell: TracedArray) -> CharOfArray:
     return CharOfArray(to_int(cell.view(np.int32)[()]))
 
 
-def int_in(codes: TracedArray) -> Any:
+def int_in(codes: TracedArray) -> object:
     """``int`` of a text of digits, perhaps with a sign; of others it is Python's."""
     return current().door.staged(_number_in)(codes, codes.shape[0])
 
 
-def _number_in(codes: Any, count: Int) -> Any:
+def _number_in(codes: Any, count: Int) -> object:
     is_negative = count > 1 and codes[0] == ord("-")
     demand(count > is_negative)
     found = 0

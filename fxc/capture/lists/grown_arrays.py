@@ -87,7 +87,7 @@ def _columns_of(about: str) -> str:
     return f"columns of {about}"
 
 
-def growing_array(door: Any, x: Any, place: int, owner: object, name: str) -> Any:
+def growing_array(door: Any, x: Any, place: int, owner: object, name: str) -> object:
     """An array that a variable of the program begins with, which a function of this owner and name
     has made of no array: called by what is staged. What is NumPy's has made a new one, that nobody
     else has.
@@ -133,7 +133,7 @@ class GrownArray(UnmadeArray):
         has_columns = kind.shape and not kind.by_columns
         return Request(_columns_of(kind.about), How.IN_GRAPH) if has_columns else None
 
-    def longer(self, parts: Sequence[Value], axis: object) -> Any:
+    def longer(self, parts: Sequence[Value], axis: object) -> object:
         """This with more parts at its end; NotImplemented if that is an array of another kind."""
         if axis not in ((1, -1) if self._kind.by_columns else (0,)):
             return NotImplemented

@@ -86,7 +86,7 @@ class Grown(Text):
     def __radd__(self, other: object) -> Any:
         return self._longer(other) if self._buffer.front else super().__radd__(other)
 
-    def _longer(self, other: Any) -> Any:
+    def _longer(self, other: Any) -> object:
         """This with another text at its end, or begin."""
         buffer, door = self._buffer, current().door
         if not is_char(other) and codes_in(other) is None:

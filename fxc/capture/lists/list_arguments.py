@@ -47,7 +47,7 @@ def _is_deque(x: object) -> bool:
     return isinstance(x, deque) and not isinstance(x, Traced)
 
 
-def array_of_list(args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
+def array_of_list(args: tuple[Any, ...], kwargs: dict[str, object]) -> object:
     """What ``np.array(list, dtype)`` gives; None for other arguments."""
     if len(args) not in (1, 2) or not kwargs.keys() <= {"dtype"}:
         return None
@@ -56,7 +56,7 @@ def array_of_list(args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
     return args[0].as_array(args[1] if len(args) == 2 else kwargs.get("dtype"))
 
 
-def joined_list(f: object, args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
+def joined_list(f: object, args: tuple[Any, ...], kwargs: dict[str, object]) -> object:
     """What ``np.stack(list)`` and its like give; None for other arguments."""
     join = _joins.get(f)
     if join is None or not args or not is_in_arrays(args[0]):
@@ -80,7 +80,7 @@ def _stack(items: Any, axis: int = 0) -> Any:
     return items if place == 0 else np.moveaxis(items, 0, place).copy()
 
 
-def _concatenate(items: Any, axis: int | None = 0) -> Any:
+def _concatenate(items: Any, axis: int | None = 0) -> object:
     if axis is None:
         return items.ravel()
     place = normalize_axis(axis, items.ndim - 1)
@@ -89,7 +89,7 @@ def _concatenate(items: Any, axis: int | None = 0) -> Any:
     return np.moveaxis(items, 0, place).reshape(joined).copy()
 
 
-def _dstack(items: TracedArray) -> Any:
+def _dstack(items: TracedArray) -> object:
     if items.ndim == 2:
         return _stack(items, 1)[None]
     return _stack(items, 2) if items.ndim == 3 else _concatenate(items, 2)

@@ -47,7 +47,7 @@ class Buffer(Owned):
 
     # -------------------------------------------------------- what stands for items
 
-    def not_yet(self, owner: Statement | None = None) -> Any:
+    def not_yet(self, owner: Statement | None = None) -> object:
         """An item for a statement that will be recorded again."""
         owner = self.owner() if owner is None else owner
         assert owner is not None
@@ -250,7 +250,7 @@ class Buffer(Owned):
         """The place of an item, of which is checked that there is one."""
         return place_among(key, self.number())
 
-    def part_at(self, place: Int, part: int) -> Any:
+    def part_at(self, place: Int, part: int) -> object:
         """A part of an item, which is a tuple, at a place that there is."""
         if self._room is not None:
             return self.at(place, part)

@@ -166,7 +166,7 @@ class ListParts(Buffer):
             found.make_room([], 0, None)
         return found
 
-    def _order(self, reverse: bool) -> Any:
+    def _order(self, reverse: bool) -> object:
         """The places of the items in their order, which is that of equal ones."""
         form, arrays = self.arrays()
         columns = columns_in_order(form, map(wrap, arrays))
@@ -178,7 +178,7 @@ class ListParts(Buffer):
 
     # -------------------------------------------------------- what is in it
 
-    def _has(self, x: object) -> Any:
+    def _has(self, x: object) -> object:
         if self._room is None:
             return NotImplemented
         if self._is_looked_at("'in'", x):
@@ -296,7 +296,7 @@ def places_in_order(columns: list[TracedArray], reverse: bool) -> Any:
 
 def _keys_of(
     items: Iterable[object], key: Callable[[object], object], found: list[object]
-) -> Any:  # staged
+) -> object:  # staged
     for item in items:
         found.append(key(item))
     return found
@@ -319,7 +319,7 @@ def number_of(items: ChangedList, x: object, is_same: _IsSame) -> Any:
 
 def are_equal(
     a: Sequence[object], b: Sequence[object], is_same: Callable[[object, object], object]
-) -> Any:
+) -> object:
     if len(a) != len(b):
         return False
     return all(is_same(a[k], b[k]) for k in range(len(b)))

@@ -163,10 +163,10 @@ class PooledList(ChangedList, Pooled):
 
     __class__ = taken_for(list)
 
-    def _snapshot(self, of: Callable[[object], Any]) -> Any:
+    def _snapshot(self, of: Callable[[object], Any]) -> object:
         return of(self.copy())
 
-    def is_(self, other: Pooled) -> Any:
+    def is_(self, other: Pooled) -> object:
         self.pool.check_ours("'is'")
         return super().is_(other)
 
@@ -182,7 +182,7 @@ class PooledList(ChangedList, Pooled):
     def length(self) -> Any:
         return self._head(_COUNT)
 
-    def _is_filled(self) -> Any:
+    def _is_filled(self) -> object:
         return self.length() > 0
 
     def __iter__(self) -> Iterator[Any]:
@@ -240,7 +240,7 @@ class PooledList(ChangedList, Pooled):
         copies = [array.copy()._value for array in arrays]
         return array_of_list(form, copies, dtype, self._is_filled)
 
-    def _as_places(self) -> Any:
+    def _as_places(self) -> object:
         form = self.pool.form
         return [] if form is None else self.as_array(dtype_as_places(form))
 
@@ -248,7 +248,7 @@ class PooledList(ChangedList, Pooled):
         """Whether ``as_array`` gives an array, see Note [Lists of numbers]."""
         return True
 
-    def _has(self, x: object) -> Any:
+    def _has(self, x: object) -> object:
         return self.copy()._has(x) if self.pool.form is not None else False
 
     def __contains__(self, x: object) -> bool:
@@ -296,7 +296,7 @@ class PooledList(ChangedList, Pooled):
         """How often a list of the pool has been changed."""
         return self.pool.changes
 
-    def not_yet(self) -> Any:
+    def not_yet(self) -> object:
         """An item for a statement that will be recorded again."""
         return self.at(0)
 
@@ -338,7 +338,7 @@ class PooledList(ChangedList, Pooled):
 
     # -------------------------------------------------------- everything else
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("__") or not hasattr(list, name):
             raise AttributeError(name)
         if name in ("count", "index"):

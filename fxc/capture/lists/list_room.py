@@ -253,7 +253,7 @@ def checked_place(key: Any) -> Any:
     return key
 
 
-def place_among(key: Any, number: Any) -> Any:
+def place_among(key: Any, number: Any) -> object:
     """A place among so many items, of which is checked that there is one."""
     session, key = current(), checked_place(key)
     if type(key) is int:

@@ -71,7 +71,7 @@ def _of_numbers(by_python: Request, rows: Sequence[Sequence[object]]) -> Any:
     return ListOfLists(by_python, form, arrays)
 
 
-def repeated(by_python: Request, count: Dim, row: object) -> Any:
+def repeated(by_python: Request, count: Dim, row: object) -> object:
     """So many rows with the items of this one, all the same; NotImplemented otherwise."""
     size: Dim
     if type(row) is list and row and all(x is row[0] for x in row):
@@ -128,7 +128,7 @@ class _AlongAxis(WithLength, Limited):
         """The request to make the list Python's."""
         return Respecialise(self.whole.by_python)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         raise AttributeError(name) if name.startswith("__") else self.refused()
 
 
@@ -162,7 +162,7 @@ class ListOfLists(_AlongAxis):
     def _copied_deeply(self, is_fixed: Callable[[object], bool]) -> Any:
         return self._snapshot(is_fixed)
 
-    def _snapshot(self, of: Callable[[object], Any]) -> Any:
+    def _snapshot(self, of: Callable[[object], Any]) -> object:
         arrays = [wrap(x).copy()._value for x in self.arrays]
         return ListOfLists(self.by_python, self.form, arrays)
 
@@ -201,5 +201,5 @@ class ListRow(_AlongAxis):
         for array, part in zip(whole.arrays, pack(whole.form, x), strict=True):
             wrap(array)[place] = variable_of(part)
 
-    def _snapshot(self, of: Callable[[object], Any]) -> Any:
+    def _snapshot(self, of: Callable[[object], Any]) -> object:
         return ListRow(of(self.whole), self.place)

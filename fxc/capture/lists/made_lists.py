@@ -61,7 +61,7 @@ class MadeLists:
         self._session.door.places.note_list(items)
         return items
 
-    def pooled(self, items: object, place: str) -> Any:
+    def pooled(self, items: object, place: str) -> object:
         """A list that the program makes at a place, in a pool if there is to be one."""
         label = f"list {place}"
         pool = pool_of(label)

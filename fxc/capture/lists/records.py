@@ -183,7 +183,7 @@ class Pooled(Limited):
         (pool,), (number,) = keys, items
         return cls(pool, number)
 
-    def is_(self, other: Pooled) -> Any:
+    def is_(self, other: Pooled) -> object:
         return self.pool is other.pool and self.number == other.number
 
     @staticmethod
@@ -212,7 +212,7 @@ class Record(Pooled):
 
     # -------------------------------------------------------- attributes
 
-    def attribute(self, door: Any, name: str) -> Any:
+    def attribute(self, door: Any, name: str) -> object:
         kind, keys = self.pool.label.kind, self.pool.label.keys
         if kind is dict:
             found = _OF_DICTS.get(name)
@@ -311,7 +311,7 @@ class Record(Pooled):
         )
 
 
-def _get(x: Record, key: object, default: object = None) -> Any:
+def _get(x: Record, key: object, default: object = None) -> object:
     return x[key] if key in x.pool.label.keys else default
 
 
@@ -330,7 +330,7 @@ _OF_DICTS: dict[str, Any] = {
 }
 
 
-def record_at(items: Sequence[Any], number_at: Callable[[list[Any]], Any]) -> Any:
+def record_at(items: Sequence[Any], number_at: Callable[[list[Any]], Any]) -> object:
     """The record, or pooled list, that stands at a place; None if they have no one pool."""
     pools = {x.pool if is_record(x) else None for x in items}
     if len(pools) != 1 or None in pools:

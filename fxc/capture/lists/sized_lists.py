@@ -45,7 +45,7 @@ def _may_be_sized(size: Dim, *, from_array: bool = False) -> bool:
     return by_python() not in current().requests
 
 
-def repeated(items: Sequence[object], count: Dim) -> Any:
+def repeated(items: Sequence[object], count: Dim) -> object:
     """``items * count``; NotImplemented where Python has to make the list."""
     if len(items) != 1 or not _may_be_sized(count) or not _is_plain(items[0]):
         return NotImplemented
@@ -82,7 +82,7 @@ def of_elements(x: TracedArray) -> Any:
     return list_of_vector(record("copy", x._value, order="C"), weak=False)
 
 
-def to_list(x: TracedArray) -> Any:
+def to_list(x: TracedArray) -> object:
     """``x.tolist()``: of a vector, or of rows (Note [Lists of lists])."""
     kind = x._type
     if kind.dtype.kind == "U":

@@ -54,7 +54,7 @@ def is_char(x: object) -> bool:
     return isinstance(x, Char) or (type(x) is str and len(x) == 1)
 
 
-def code_of(x: Any) -> Any:
+def code_of(x: Any) -> object:
     """The code point of a character."""
     if isinstance(x, Char):
         return x.code
@@ -115,7 +115,7 @@ class UnknownText(WithLength):
     def __contains__(self, x: object) -> bool:
         return bool(self._has(x))
 
-    def _has(self, x: object) -> Any:
+    def _has(self, x: object) -> object:
         """``x in self``: whether the characters of ``x`` follow one another somewhere."""
         if type(x) is Several and not is_char(x):
             return x.of_each(self._has)
@@ -188,7 +188,7 @@ class Char(UnknownText):
     def _has_structure(x: object) -> bool:
         return is_char(x)
 
-    def _is_filled(self) -> Any:
+    def _is_filled(self) -> object:
         return True
 
     def length(self) -> int:
@@ -206,12 +206,12 @@ class Char(UnknownText):
             return self.plain()
         raise refused("an item")
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         found = None if name.startswith("_") else _of_each(name)
         if found is None:
             return super().__getattr__(name)
 
-        def method() -> Any:
+        def method() -> object:
             demand(self.code < len(found))
             made: Any = wrap(constant(found))[self.code]
             return to_bool(made) if found.dtype == bool else Char(to_int(made))
@@ -229,11 +229,11 @@ class Char(UnknownText):
         """Ints that compare as two characters do."""
         return self.code, code_of(other)
 
-    def _is_text(self, name: str, text: str) -> Any:
+    def _is_text(self, name: str, text: str) -> object:
         """Whether it is, or is not, a text that has not one character."""
         return name == "__ne__"
 
-    def is_one_of(self, texts: Iterable[object]) -> Any:
+    def is_one_of(self, texts: Iterable[object]) -> object:
         """Whether it is one of these characters."""
         codes = [code_of(each) for each in texts if is_char(each)]
         if not codes:
@@ -292,7 +292,7 @@ class Text(UnknownText):
     def length(self) -> Any:
         return self.codes().shape[0]
 
-    def _is_filled(self) -> Any:
+    def _is_filled(self) -> object:
         found: Any = self.length() != 0
         return found
 
@@ -384,7 +384,7 @@ def joined(items: Any) -> Any:
     return None if any(part is None for part in parts) else Text(_together(parts))
 
 
-def decoded(x: TracedArray) -> Any:
+def decoded(x: TracedArray) -> object:
     """``x.tobytes().decode()`` of bytes that are characters of ASCII; others are Python's."""
     codes = x.reshape(-1)
     if codes.dtype.itemsize != 1:

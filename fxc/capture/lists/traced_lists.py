@@ -58,7 +58,7 @@ class TracedList(ListParts, ChangedList):
     def __repr__(self) -> str:
         return repr(self._plain_items("the text"))
 
-    def _snapshot(self, of: Callable[[object], Any]) -> Any:
+    def _snapshot(self, of: Callable[[object], Any]) -> object:
         if self.items is not None:
             return self.of(map(of, self.items))
         return self.copied(self)
@@ -237,7 +237,7 @@ class TracedList(ListParts, ChangedList):
         """Whether loops of the graph run over it, as Python does not know the items."""
         return self._room is not None or self.awaited_by() is not None
 
-    def _is_filled(self) -> Any:
+    def _is_filled(self) -> object:
         if self._room is None:
             return any_number() > 0 if self.awaited_by() else bool(self._items)
         return self.number() > 0
@@ -259,7 +259,7 @@ class TracedList(ListParts, ChangedList):
     def __getitem__(self, key: object) -> Any:
         return self._slice(key) if isinstance(key, slice) else self.item(key)
 
-    def _slice(self, key: slice) -> Any:
+    def _slice(self, key: slice) -> object:
         if self._is_asked_late(key):
             owner = self.owner()
             if owner is not None:
@@ -301,12 +301,12 @@ class TracedList(ListParts, ChangedList):
         if not (taken and self.is_exact):
             form, arrays = self.arrays()
 
-        def is_filled() -> Any:
+        def is_filled() -> object:
             return (self._known is not None and guard(self._known, ">", 0)) or self._is_filled()
 
         return array_of_list(form, arrays, dtype, is_filled)
 
-    def _as_places(self) -> Any:
+    def _as_places(self) -> object:
         room = self._room
         return self._items if room is None else self.as_array(dtype_as_places(room.form))
 
@@ -317,7 +317,7 @@ class TracedList(ListParts, ChangedList):
 
     # -------------------------------------------------------- methods and operators
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("__") or not hasattr(self.of, name):
             raise AttributeError(name)
         if name in ("popleft", "appendleft"):

@@ -41,7 +41,7 @@ def int_of(name: str, *args: Operand) -> Any:
     return record(name, *args) if found is None else found
 
 
-def derived(function: Callable[..., object], *args: Operand) -> Any:
+def derived(function: Callable[..., object], *args: Operand) -> object:
     """The int that a function makes of scalars, as the guard program computes it; else None."""
     session = current()
     outside = session.door.outside
@@ -60,7 +60,7 @@ def derived(function: Callable[..., object], *args: Operand) -> Any:
     return outside.derived(found.expression(function, args), number, f"an int at {user_location()}")
 
 
-def known_result(x: Value) -> Any:
+def known_result(x: Value) -> object:
     """What an operator makes of scalars in this call, from here on a constant; None for an input of
     the graph, and for what the guard program does not compute.
     """

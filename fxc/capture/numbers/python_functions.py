@@ -42,13 +42,13 @@ def _whole(name: str) -> Callable[..., Any]:
     return call
 
 
-def _trunc(x: object) -> Any:
+def _trunc(x: object) -> object:
     if type(x) is TracedInt:
         return x
     return to_int(x) if hasattr(x.__class__, "__trunc__") else NotImplemented
 
 
-def _log(x: object, *base: Any) -> Any:
+def _log(x: object, *base: Any) -> object:
     found = record("math_log", operand(x))
     if not base:
         return found
@@ -57,7 +57,7 @@ def _log(x: object, *base: Any) -> Any:
     return arithmetic("truediv", found, math.log(other) if below is None else below)
 
 
-def _index(x: Any) -> Any:
+def _index(x: Any) -> object:
     if type(x) is TracedInt:
         return x
     kind = x._value.type
@@ -79,7 +79,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 }
 
 
-def call_function(function: object, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+def call_function(function: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
     """A function of Python's on traced scalars, or NotImplemented."""
     if kwargs:
         return NotImplemented
@@ -97,7 +97,7 @@ def _is_complex(x: object) -> bool:
     return isinstance(x, TracedValue) and x._value.type.dtype.kind == "c"
 
 
-def _scalar_or_number(x: object) -> Any:
+def _scalar_or_number(x: object) -> object:
     """A traced scalar, or a number of Python's; None for what no number can be made of."""
     x = x._plain() if isinstance(x, Traced) else x
     if isinstance(x, TracedValue):

@@ -127,7 +127,7 @@ def cast_to(x: Operand, dtype: np.dtype) -> Operand:
     return as_scalar(current().value("astype", x, dtype, casting="unsafe"))
 
 
-def number_of_kind(x: Value, kind: ScalarType) -> Any:
+def number_of_kind(x: Value, kind: ScalarType) -> object:
     """The number of this type that a number, or an array of rank 0, is."""
     number = variable_of(cast_to(x, kind.dtype))
     return to_python(number) if kind.weak else number
@@ -142,7 +142,7 @@ def to_int(x: Any) -> Any:
     return int_of("py_int" if fits else "try_int", x._value)
 
 
-def bit_count(x: Any) -> Any:
+def bit_count(x: Any) -> object:
     """``x.bit_count()`` of an int of 64 bits: of two bits how many, of four, of eight, of all."""
     x = abs(x)
     x = x - ((x >> 1) & 0x5555555555555555)
@@ -195,7 +195,7 @@ def to_python(x: Any) -> Any:
     return made(x) if made is not None else None
 
 
-def rounded(x: Any) -> Any:
+def rounded(x: Any) -> object:
     """``round(x)`` of a traced scalar, to an int."""
     kind = x._value.type
     if kind.dtype.kind == "b" and not kind.weak:
@@ -206,7 +206,7 @@ def rounded(x: Any) -> Any:
 # ------------------------------------------------------------------ functions
 
 
-def extremum(name: str, items: Sequence[object]) -> Any:
+def extremum(name: str, items: Sequence[object]) -> object:
     """``max`` or ``min`` of numbers; NotImplemented unless all are of one type."""
     operands = [operand(x) for x in items]
     kinds = {x.type for x in operands}

@@ -113,7 +113,7 @@ class TracedInt(TakesUfuncs, Traced):
             return largest([self, -self])
         return self if is_natural else wrap_dim(-self._dim)
 
-    def __round__(self, digits: int | None = None) -> Any:
+    def __round__(self, digits: int | None = None) -> object:
         return self if digits is None or digits >= 0 else round(self._known(), digits)
 
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
@@ -137,19 +137,19 @@ class TracedInt(TakesUfuncs, Traced):
     def imag(self) -> int:
         return 0
 
-    def bit_length(self) -> Any:
+    def bit_length(self) -> object:
         return int_of("py_bit_length", self._operand())
 
-    def bit_count(self) -> Any:
+    def bit_count(self) -> object:
         return bit_count(scalar_of_int(self))
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if not hasattr(int, name):  # NumPy asks for its protocols, and whether it is an array
             raise AttributeError(f"'int' object has no attribute {name!r}", name=name, obj=0)
         return getattr(self._known(), name)
 
 
-def _in_64_bits(dim: Dim) -> Any:
+def _in_64_bits(dim: Dim) -> object:
     """A dim of which no bounds are known, by Python's arithmetic, which may leave native code."""
     total: Any = 0
     for monomial, factor in terms_of(dim):
@@ -165,7 +165,7 @@ def _in_64_bits(dim: Dim) -> Any:
     return total
 
 
-def _atom_in_64_bits(atom: Any) -> Any:
+def _atom_in_64_bits(atom: Any) -> object:
     if isinstance(atom, SymFunc):
         left, right = _in_64_bits(atom.left), _in_64_bits(atom.right)
         if atom.name in ("min", "max"):
@@ -249,7 +249,7 @@ def _by_operator(name: str, left: Dim, right: Dim) -> Any:
     return arithmetic(name, wrap_dim(left), wrap_dim(right))
 
 
-def _arithmetic(name: str, left: object, right: object) -> Any:
+def _arithmetic(name: str, left: object, right: object) -> object:
     """An operator that is one of dims, too."""
     x, y = int_dim(left), int_dim(right)
     if x is None or y is None:
@@ -259,7 +259,7 @@ def _arithmetic(name: str, left: object, right: object) -> Any:
     return wrap_dim(_EXACT[name](x, y))
 
 
-def _as_scalar(name: str, left: Any, right: Any) -> Any:
+def _as_scalar(name: str, left: Any, right: Any) -> object:
     """Arithmetic with what is no int: as a scalar of the graph."""
     is_left = type(left) is TracedInt
     x, other = (left, right) if is_left else (right, left)
@@ -280,7 +280,7 @@ def _as_scalar(name: str, left: Any, right: Any) -> Any:
     return getattr(wrap(value), f"__{name}__" if is_left else f"__r{name}__")(other)
 
 
-def _relation(name: str, x: TracedInt, other: object) -> Any:
+def _relation(name: str, x: TracedInt, other: object) -> object:
     dim = int_dim(other)
     if dim is not None:
         return _compared(name, x._dim, _RELATIONS[name], dim)
@@ -298,7 +298,7 @@ def _relation(name: str, x: TracedInt, other: object) -> Any:
     return _relation(name, x, _ROUNDED.get(name, int)(other))
 
 
-def _compared(name: str, left: Dim, relation: str, right: Dim) -> Any:
+def _compared(name: str, left: Dim, relation: str, right: Dim) -> object:
     """A guard, or an operator where the counter of a loop decides."""
     session = current()
     if not session.varies(left - right):
@@ -327,7 +327,7 @@ def decide_in_loops(left: Dim, relation: str, right: Dim) -> bool | None:
     return both.pop() if len(both) == 1 else None
 
 
-def _bitwise(name: str, left: object, right: object) -> Any:
+def _bitwise(name: str, left: object, right: object) -> object:
     """A bit operation: with a known number arithmetic of dims, where it is that."""
     x, other = (left, right) if type(left) is TracedInt else (right, left)
     if type(x) is TracedInt and type(other) is int:
@@ -340,7 +340,7 @@ def _bitwise(name: str, left: object, right: object) -> Any:
     return _as_scalar(name, left, right)
 
 
-def _divided(name: str, left: Any, right: Any) -> Any:
+def _divided(name: str, left: Any, right: Any) -> object:
     """``/`` of two ints: Python's float, by the scalar arithmetic of the graph."""
     divisor, dividend = int_dim(right), int_dim(left)
     if divisor is None or dividend is None:
@@ -371,7 +371,7 @@ def largest(ints: list[object]) -> Any:
     return _extreme("maximum", maximum, ints)
 
 
-def _extreme(name: str, of_dims: Callable[[Dim, Dim], Dim], ints: list[object]) -> Any:
+def _extreme(name: str, of_dims: Callable[[Dim, Dim], Dim], ints: list[object]) -> object:
     dims = [dim for each in ints if (dim := int_dim(each)) is not None]
     if are_heavy(*dims):
         return extremum(name, ints)

@@ -27,7 +27,7 @@ from .numpy_source import run_source
 
 def apply_along_axis(
     func1d: object, axis: object, arr: object, *args: object, **kwargs: object
-) -> Any:
+) -> object:
     """As ``np.apply_along_axis``; of a matrix as a loop over its rows or columns.
 
     The first row's result gives the dtype and the shape: all of them have to be of one.
@@ -79,7 +79,7 @@ def _dtypes_of(x: object) -> set[np.dtype | None]:
     return {None} if kinds is None else {kind.dtype for kind in kinds}
 
 
-def fromiter(iter: object, dtype: Any, count: object = -1, *, like: object = None) -> Any:
+def fromiter(iter: object, dtype: Any, count: object = -1, *, like: object = None) -> object:
     """As ``np.fromiter``, of numbers that are of the dtype or have a place there for sure."""
     door, items, to = current().door, settled(iter), np.dtype(dtype)
     if like is not None or to.kind not in "bifc":

@@ -26,7 +26,7 @@ from ..values.operands import Traced, constant, operand, type_of, wrap, wrap_all
 from .foreign import with_sizes_as_now
 
 
-def call_custom(op: CustomOp, args: Args, kwargs: Kwargs) -> Any:
+def call_custom(op: CustomOp, args: Args, kwargs: Kwargs) -> object:
     """Record a call of an operator of the user's."""
     session = current()
     guards, epoch = session.door.outside.guards, current_epoch()
@@ -67,7 +67,7 @@ def _operands(taken: list[Any]) -> list[Operand]:
     return found
 
 
-def _argument(op: CustomOp, param: Param, x: Any) -> Any:
+def _argument(op: CustomOp, param: Param, x: Any) -> object:
     """The argument of the operator; raises ``TypeError`` for what does not fit."""
     if x is None and param.optional:
         return None
@@ -76,7 +76,7 @@ def _argument(op: CustomOp, param: Param, x: Any) -> Any:
     return _one(op, param, x)
 
 
-def _one(op: CustomOp, param: Param, x: object) -> Any:
+def _one(op: CustomOp, param: Param, x: object) -> object:
     match param.kind:
         case "Array" | "float":
             return _operand(op, param, x)

@@ -32,7 +32,7 @@ def einsum(
     dtype: object = None,
     order: str = "K",
     casting: str = "safe",
-) -> Any:
+) -> object:
     """As ``np.einsum``."""
     if optimize is not False:  # NumPy's code finds the order of contractions
         options = {"dtype": dtype, "order": order, "casting": casting}
@@ -59,7 +59,7 @@ def einsum(
 _DEFAULTS = {"dtype": None, "order": "K", "casting": "safe"}
 
 
-def _into(out: Any, values: Sequence[Value], inputs: list[str], output: str) -> Any:
+def _into(out: Any, values: Sequence[Value], inputs: list[str], output: str) -> object:
     """``out``, which takes part in how NumPy walks its operands: as if there was none where it lies
     as the result would, but that axes are walked upwards along which all operands are reversed.
     """
@@ -150,7 +150,7 @@ def _some(letters: Iterator[str], count: int) -> Iterator[str]:
     return (next(letters, "") for _ in range(count))
 
 
-def _view(value: Value, labels: str, output: str) -> Any:
+def _view(value: Value, labels: str, output: str) -> object:
     """The operand with its axes in another order; what has a label twice is a diagonal."""
     shape = kind_of(value).shape
     if len(labels) != len(shape):

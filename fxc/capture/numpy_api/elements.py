@@ -44,7 +44,7 @@ def clip(
     min: object = None,
     max: object = None,
     **options: object,
-) -> Any:
+) -> object:
     for key, value in options.items():
         if value is not None and value is not np._NoValue:
             raise refuse(NUMPY_OPTION, f"np.clip with {key}=")
@@ -65,7 +65,7 @@ def clip(
     return record("clip", value, low, high)
 
 
-def asarray_chkfinite(a: object, dtype: object = None, order: object = None) -> Any:
+def asarray_chkfinite(a: object, dtype: object = None, order: object = None) -> object:
     """As ``np.asarray_chkfinite``; where that raises, NumPy runs the call."""
     array = creation.asarray(a, dtype, order=order)
     if array.dtype.kind in "fc":
@@ -77,7 +77,7 @@ _INTS = np.arange(2)
 _LEAVES_INTS = np.round(_INTS) is _INTS  # before NumPy 2.4
 
 
-def round_array(a: object, decimals: object = 0, out: Any = None) -> Any:
+def round_array(a: object, decimals: object = 0, out: Any = None) -> object:
     """As ``np.round``: scaled, rounded to whole numbers, and scaled back, in NumPy's steps."""
     places = known_int(decimals, "np.round")
     value = reducible(a)
@@ -158,13 +158,13 @@ def _mask_of_copy(where: object, target: Value, value: Operand) -> Operand:
 
 def allclose(
     a: object, b: object, rtol: object = 1e-05, atol: object = 1e-08, equal_nan: bool = False
-) -> Any:
+) -> object:
     return _all(
         run_source(np.isclose, (a, b), {"rtol": rtol, "atol": atol, "equal_nan": equal_nan})
     )
 
 
-def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Any:
+def array_equal(a1: object, a2: object, equal_nan: bool = False) -> object:
     """As ``np.array_equal``; sizes that agree or differ in this call are guarded to do so."""
     left, right = (wrap(array_value(x)) for x in (a1, a2))
     if left.ndim != right.ndim or not same_shape(*(kind_of(x._value).shape for x in (left, right))):
@@ -176,7 +176,7 @@ def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Any:
     return _all(equal)
 
 
-def array_equiv(a1: object, a2: object) -> Any:
+def array_equiv(a1: object, a2: object) -> object:
     """As ``np.array_equiv``; that sizes meet, or do not, in this call is guarded."""
     left, right = (wrap(array_value(x)) for x in (a1, a2))
     try:
@@ -186,5 +186,5 @@ def array_equiv(a1: object, a2: object) -> Any:
     return _all(call_ufunc("equal", left, right))
 
 
-def _all(x: object) -> Any:
+def _all(x: object) -> object:
     return to_bool(reduce("all", x, Asked()))

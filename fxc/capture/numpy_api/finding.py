@@ -40,7 +40,7 @@ def nonzero(a: object) -> tuple[Any, ...]:
     return tuple(map(wrap, places(mask)))
 
 
-def where(condition: object, /, *given: object) -> Any:
+def where(condition: object, /, *given: object) -> object:
     if not given:
         return nonzero(condition)
     if len(given) != 2:
@@ -76,7 +76,7 @@ def count_nonzero(a: object, axis: object = None, *, keepdims: object = False) -
 _COUNTS_IN_PYTHON = not isinstance(np.count_nonzero(np.ones(1, bool)), np.generic)
 
 
-def compress(condition: object, a: object, axis: object = None, out: object = None) -> Any:
+def compress(condition: object, a: object, axis: object = None, out: object = None) -> object:
     mask = as_mask(condition)
     if mask.type.rank != 1:
         raise ValueError("condition must be a 1-d array")
@@ -105,7 +105,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> Any:
+) -> object:
     """As ``np.unique``: of real numbers by sorting, else by NumPy itself. There are so many
     parameters because they are NumPy's.
     """
@@ -132,7 +132,7 @@ def unique(
 _INVERSE_IS_FLAT = np.unique(np.eye(2), return_inverse=True, axis=0)[1].ndim == 1
 
 
-def _unique_along(x: Any, axis: int, asked: dict[str, bool]) -> Any:
+def _unique_along(x: Any, axis: int, asked: dict[str, bool]) -> object:
     """The parts along an axis, each once."""
     if asked["inverse"] and not _INVERSE_IS_FLAT:
         raise refuse(NUMPY_OPTION, "np.unique with axis= and return_inverse=")
@@ -151,7 +151,7 @@ def _unique_by_numpy(value: Any, asked: dict[str, bool]) -> list[Any]:
     return list(wrap_all(found))
 
 
-def _firsts(x: Any, index: bool, inverse: bool, counts: bool, equal_nan: bool) -> Any:
+def _firsts(x: Any, index: bool, inverse: bool, counts: bool, equal_nan: bool) -> object:
     """The first of equal numbers in order, where they stand, which of them each number is, and how
     many are equal to each; all nan are last.
     """

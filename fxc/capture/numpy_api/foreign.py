@@ -51,7 +51,7 @@ def raise_for_boxed(error: Exception, name: str, given: object) -> None:
         raise refusal(OPERAND, text) from error
 
 
-def call_foreign(function: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
+def call_foreign(function: Callable[..., object], args: Args, kwargs: Kwargs) -> object:
     """Record a call as one operator.
 
     Raises ``Unlearnable`` if it is not known what that gives.
@@ -114,7 +114,7 @@ def _recorded(op: Operator, call: ForeignCall, operands: list[Value], does: str)
     return (found,) if type(found) is Value else found
 
 
-def _as_operand(x: object) -> Any:
+def _as_operand(x: object) -> object:
     """An int that is computed from sizes as a number of the graph."""
     found = x._operand() if type(x) is TracedInt else x
     return wrap(found) if type(found) is Value else x
@@ -213,7 +213,9 @@ def _is_plain(x: Any) -> bool:
     return type(x) is np.ndarray and is_known(x.dtype)
 
 
-def attempt(function: Callable[..., Any], args: Args, kwargs: Kwargs, error: CaptureError) -> Any:
+def attempt(
+    function: Callable[..., Any], args: Args, kwargs: Kwargs, error: CaptureError
+) -> object:
     """The call of a function that cannot be captured otherwise, which ``error`` says.
 
     Raises ``error`` if it is not known what it gives.
@@ -230,7 +232,7 @@ def attempt(function: Callable[..., Any], args: Args, kwargs: Kwargs, error: Cap
 
 def into(
     args: Args, kwargs: Kwargs, call: Callable[[dict[str, Any]], Any], error: CaptureError
-) -> Any:
+) -> object:
     """The array ``out=`` with what the call gives without it.
 
     Raises ``error`` where NumPy's steps may be others: what is given is of another type or order,

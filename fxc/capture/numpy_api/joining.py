@@ -88,7 +88,7 @@ def _joined_into(
     shape: tuple[Dim, ...],
     out: object,
     casting: str,
-) -> Any:
+) -> object:
     """Copy one part after the other, as NumPy does: what a copy overwrites, a later one reads."""
     session = current()
     if not same_shape(target.type.shape, shape):
@@ -125,7 +125,7 @@ def stack(
     *,
     dtype: object = None,
     casting: str = "same_kind",
-) -> Any:
+) -> object:
     parts = tuple(array_value(x) for x in _sequence(arrays))
     place = axis_number(axis)
     if out is None and dtype is None and casting == "same_kind":
@@ -181,7 +181,7 @@ def _python_int(x: object) -> Any:
     return int(x) if isinstance(x, np.integer | np.bool | float | np.floating) else x
 
 
-def _rolled(array: Any, by: Any, axis: int) -> Any:
+def _rolled(array: Any, by: Any, axis: int) -> object:
     size = array.shape[axis]
     if isinstance(by, float | np.floating):
         by = by % (int(size) or 1)
@@ -228,7 +228,7 @@ def repeat(a: object, repeats: Any, axis: object = None) -> Any:
     return shaping.reshaped_copy(spread, shape)
 
 
-def _repeat_each(array: Any, repeats: Any, along: int) -> Any:
+def _repeat_each(array: Any, repeats: Any, along: int) -> object:
     """Each entry along an axis as often as its own number says."""
     if not has_traced(repeats):
         known = np.asarray(repeats)

@@ -84,14 +84,14 @@ def _refuse_options(name: str, **options: object) -> None:
             raise refuse(NUMPY_OPTION, f"np.{name} with {option}=")
 
 
-def lexsort(keys: object, axis: object = -1) -> Any:
+def lexsort(keys: object, axis: object = -1) -> object:
     if not isinstance(keys, tuple | list):
         keys = tuple(wrap(array_value(keys)))
     values = tuple(array_value(key) for key in keys)
     return record("lexsort", values, axis=axis_number(axis))
 
 
-def bincount(x: object, /, weights: object = None, minlength: object = 0) -> Any:
+def bincount(x: object, /, weights: object = None, minlength: object = 0) -> object:
     """As ``np.bincount``: into ``minlength`` bins, or as many as it takes."""
     count, value = dim_of(minlength), array_value(x)
     if isinstance(x, tuple | list) and value.type.dtype.kind == "f":
@@ -128,7 +128,7 @@ def _transform(name: str) -> Callable[..., Any]:
     return call
 
 
-def fftfreq(n: Any, d: object = 1.0, device: object = None) -> Any:
+def fftfreq(n: Any, d: object = 1.0, device: object = None) -> object:
     whole = concatenate([arange((n - 1) // 2 + 1), arange(-(n // 2), 0)])
     return whole * (1.0 / (n * d))
 

@@ -23,7 +23,7 @@ from ..values.operands import array_value, operand, record, wrap
 from .library import listed
 
 
-def dot(a: object, b: object, out: Any = None) -> Any:
+def dot(a: object, b: object, out: Any = None) -> object:
     left, right = operand(a), operand(b)
     product = None
     if _is_product_of_ones(left, right):
@@ -61,7 +61,7 @@ def _product_of_ones(x: Any, y: Any) -> Any:
     return found
 
 
-def inner(a: object, b: object, /) -> Any:
+def inner(a: object, b: object, /) -> object:
     """As ``np.inner``: the product with the last two axes of ``b`` swapped."""
     left, right = operand(a), operand(b)
     if left.type.rank and right.type.rank > 1:
@@ -69,7 +69,7 @@ def inner(a: object, b: object, /) -> Any:
     return dot(a, b)
 
 
-def outer(a: object, b: object, out: object = None) -> Any:
+def outer(a: object, b: object, out: object = None) -> object:
     left, right = array_value(a), array_value(b)
     if out is not None:
         current().record("outer.out", left, right, out=writable(out))
@@ -77,7 +77,7 @@ def outer(a: object, b: object, out: object = None) -> Any:
     return record("outer", left, right)
 
 
-def vdot(a: object, b: object) -> Any:
+def vdot(a: object, b: object) -> object:
     """As ``np.vdot``, which copies neither: BLAS's order of additions depends on the strides, and
     there is no ``matmul`` of times.
     """
@@ -96,12 +96,12 @@ def trace(
     axis2: object = 1,
     dtype: object = None,
     out: object = None,
-) -> Any:
+) -> object:
     view = shaping.diagonal(a, offset, axis1, axis2)
     return reduce("sum", view, Asked(-1, dtype, out))
 
 
-def kron(a: object, b: object) -> Any:
+def kron(a: object, b: object) -> object:
     """As ``np.kron``, whose own code finds the sizes of the result as elements of an array."""
     right = creation.asarray(b)
     left = creation.array(a, copy=None, ndmin=right.ndim)
@@ -142,7 +142,7 @@ def eig(a: object) -> Any:
     return _named(np.linalg.eig, [_real_if(value, each) for each in record("linalg_eig", value)])
 
 
-def eigvals(a: object) -> Any:
+def eigvals(a: object) -> object:
     """As ``np.linalg.eigvals``, likewise."""
     value = array_value(a)
     return _real_if(value, record("linalg_eigvals", value))
@@ -155,7 +155,7 @@ def _real_if(given: Value, found: Any) -> Any:
 
 def svd(
     a: object, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
-) -> Any:
+) -> object:
     if hermitian:
         raise refuse(NUMPY_OPTION, "np.linalg.svd with hermitian=", "use np.linalg.eigh")
     if not compute_uv:
@@ -163,7 +163,7 @@ def svd(
     return _svd(a, full_matrices)
 
 
-def qr(a: object, mode: str = "reduced") -> Any:
+def qr(a: object, mode: str = "reduced") -> object:
     if mode == "r":
         return record("linalg_qr_r", array_value(a))
     if mode not in ("reduced", "complete"):
@@ -171,6 +171,6 @@ def qr(a: object, mode: str = "reduced") -> Any:
     return _qr(a, mode)
 
 
-def lstsq(a: object, b: object, rcond: object = None) -> Any:
+def lstsq(a: object, b: object, rcond: object = None) -> object:
     limit = None if rcond is None else operand(rcond)
     return record("linalg_lstsq", array_value(a), array_value(b), limit)

@@ -111,7 +111,7 @@ def run_source(function: Any, args: Args, kwargs: Kwargs, name: str = "") -> Any
     return as_constants(result)
 
 
-def run_unlisted(function: Any, args: Args, kwargs: Kwargs) -> Any:
+def run_unlisted(function: Any, args: Args, kwargs: Kwargs) -> object:
     """As ``run_source``, for a function that nobody has looked at.
 
     Its code may ask for sizes that depend on data, where one answer is taken to be the usual one
@@ -133,7 +133,7 @@ def run_unlisted(function: Any, args: Args, kwargs: Kwargs) -> Any:
     return found
 
 
-def _callable(door: Any, x: Any) -> Any:
+def _callable(door: Any, x: Any) -> object:
     """An argument of NumPy's code, in which functions of the program go through the door."""
     if type(x) in (list, tuple):
         return type(x)([_callable(door, each) for each in x])
@@ -185,11 +185,11 @@ def _globals(module: str) -> dict[str, Any]:
     return {**found, "len": _length, "type": operator.attrgetter("__class__"), **ours}
 
 
-def _length(x: Any) -> Any:
+def _length(x: Any) -> object:
     return x.shape[0] if creation.is_array(x) and x.ndim else len(x)
 
 
-def _divide_by_count(a: Any, b: Any, out: Any = None) -> Any:
+def _divide_by_count(a: Any, b: Any, out: Any = None) -> object:
     """NumPy's helper; it makes scalars of ``a / b`` that have its dtype already, or are made so."""
     if creation.is_array(a) or out is not None:
         return np.divide(a, b, out=a if out is None else out, casting="unsafe")
@@ -198,7 +198,7 @@ def _divide_by_count(a: Any, b: Any, out: Any = None) -> Any:
 
 def _isin(
     ar1: np.ndarray, ar2: np.ndarray, assume_unique: bool = False, invert: bool = False
-) -> Any:
+) -> object:
     return np.isin(ar1, ar2, assume_unique=assume_unique, invert=invert)
 
 
@@ -206,7 +206,7 @@ def _makearray(a: object) -> tuple[Any, Callable[[Any], Any]]:
     return creation.asarray(a), creation.asarray
 
 
-def _modes() -> Any:
+def _modes() -> object:
     """``np.geterr``, which is asked for before a warning."""
     raise refuse(WARNS, "a warning that depends on how NumPy handles errors")
 
@@ -216,7 +216,7 @@ def _equal_to(number: float) -> Callable[[Any], Any]:
     return lambda x: np.equal(x, x.dtype.type(number))
 
 
-def _taken(a: Any, indices: Any, *args: Any, **kwargs: Any) -> Any:
+def _taken(a: Any, indices: Any, *args: Any, **kwargs: Any) -> object:
     """``np.take``, for which sizes would become the elements of an array."""
     if type(a) is tuple:
         return [a[place] for place in indices]
@@ -235,7 +235,7 @@ _OURS = {
 }
 
 
-def _seen(value: object) -> Any:
+def _seen(value: object) -> object:
     """What stands for an object of NumPy's in its own code."""
     if isinstance(value, ModuleType):
         is_seen = _is_numpys(value.__name__) or value in (warnings, *_OF_NUMBERS)
@@ -284,7 +284,7 @@ class _Module:
     def __init__(self, module: ModuleType) -> None:
         self._module = module
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if self._module is warnings:
             raise refuse(WARNS, "a warning that depends on the arrays")
         found = getattr(self._module, name)
@@ -303,7 +303,7 @@ class _UFunc:
         found = self._ufunc(*args, **kwargs)
         return creation.asarray(found) if kwargs.get("out") is ... else found
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._ufunc, name)
 
 
@@ -344,7 +344,7 @@ def _helper(function: FunctionType) -> Callable[..., Any]:
 def _making(function: Any) -> Callable[..., Any]:
     ours = CREATION[function]
 
-    def make(*args: Any, **kwargs: Any) -> Any:
+    def make(*args: Any, **kwargs: Any) -> object:
         traced = function in _FILLED or has_traced((args, kwargs))
         return (ours if traced else function)(*args, **kwargs)
 

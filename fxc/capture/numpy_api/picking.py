@@ -114,7 +114,7 @@ def _warning_of_cast(dtype: np.dtype, kept: np.dtype, mode: Any) -> Warning | No
     return warning_of(lambda: np.take(of, [0], out=out, mode=mode))
 
 
-def take_along_axis(arr: object, indices: object, axis: object = -1) -> Any:
+def take_along_axis(arr: object, indices: object, axis: object = -1) -> object:
     """As ``np.take_along_axis``, whose own code reads ``arr.flat`` where there is no axis."""
     if axis is None and array_value(indices).type.rank == 1:
         arr, axis = shaping.ravel(arr), 0
@@ -124,7 +124,7 @@ def take_along_axis(arr: object, indices: object, axis: object = -1) -> Any:
 # ------------------------------------------------------------------ one of several arrays
 
 
-def choose(a: object, choices: object, out: object = None, mode: str = "raise") -> Any:
+def choose(a: object, choices: object, out: object = None, mode: str = "raise") -> object:
     """As ``np.choose`` among arrays: the result is in C order."""
     if not isinstance(choices, tuple | list):
         choices = list(wrap(array_value(choices)))
@@ -198,7 +198,7 @@ def _sizes(shape: object, order: str, name: str) -> list[Any]:
     return sizes[::-1] if order == "C" else sizes
 
 
-def unravel_index(indices: object, shape: object, order: str = "C") -> Any:
+def unravel_index(indices: object, shape: object, order: str = "C") -> object:
     """As ``np.unravel_index``: views of one array, a column for each axis."""
     rest = _places(indices, "unravel_index")
     sizes = _sizes(shape, order, "unravel_index")
@@ -221,7 +221,7 @@ def unravel_index(indices: object, shape: object, order: str = "C") -> Any:
 
 def ravel_multi_index(
     multi_index: object, dims: object, mode: object = "raise", order: str = "C"
-) -> Any:
+) -> object:
     """As ``np.ravel_multi_index`` of places that are in the array."""
     if mode != "raise":
         raise refuse(NUMPY_OPTION, f"np.ravel_multi_index with mode={mode!r}", "use np.clip")

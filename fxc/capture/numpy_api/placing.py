@@ -59,7 +59,7 @@ def _repeated(values: Any, count: Dim) -> Any:
     return _chosen(values, places)
 
 
-def _chosen(values: Any, places: object) -> Any:
+def _chosen(values: Any, places: object) -> object:
     """The values at places that are known to be in bounds."""
     index = array_value(places)
     found: Value = current().record(
@@ -152,7 +152,7 @@ def _write_where(target: Value, chosen: object, source: Any) -> None:
     assign(target, call_ufunc("where", chosen, source, wrap(target)))
 
 
-def put_along_axis(arr: object, indices: object, values: object, axis: object) -> Any:
+def put_along_axis(arr: object, indices: object, values: object, axis: object) -> object:
     """As ``np.put_along_axis`` of one axis."""
     if axis is None:
         raise refuse(

@@ -52,7 +52,7 @@ from .numpy_source import SOURCES, has_source, run_source, run_unlisted
 with_class = import_later("fxc.capture.numpy_api.sampled_classes", "with_class")
 
 
-def array_function(function: Any, args: Any, kwargs: Any) -> Any:
+def array_function(function: Any, args: Any, kwargs: Any) -> object:
     """Call the table's entry for ``function``; what there is no entry for is called as it is.
 
     Raises ``CaptureError`` where it is not known what that gives.
@@ -61,13 +61,13 @@ def array_function(function: Any, args: Any, kwargs: Any) -> Any:
     return as_function(function, args, kwargs)
 
 
-def as_function(function: Any, args: Any, kwargs: Any) -> Any:
+def as_function(function: Any, args: Any, kwargs: Any) -> object:
     """The same for arguments that are known to be right in kind and number."""
     found = _attempted(function, args, kwargs)
     return with_class(function, args, kwargs, found) if current().classes else found
 
 
-def _attempted(function: Any, args: Args, kwargs: Kwargs) -> Any:
+def _attempted(function: Any, args: Args, kwargs: Kwargs) -> object:
     try:
         return _handled(function, args, kwargs)
     except CaptureError as error:
@@ -93,7 +93,7 @@ def is_code_of_numpys(function: object) -> bool:
     return function in SOURCES or has_source(function)
 
 
-def _handled(function: Any, args: Any, kwargs: Any) -> Any:
+def _handled(function: Any, args: Any, kwargs: Any) -> object:
     handler = FUNCTIONS.get(function)
     if handler is not None:
         try:
@@ -131,7 +131,7 @@ def shape_of(a: object) -> tuple[Any, ...]:
     return shaping.wrap_dims(array_value(a).type.shape)
 
 
-def size_of(a: object, axis: object = None) -> Any:
+def size_of(a: object, axis: object = None) -> object:
     """As ``np.size``."""
     if isinstance(axis, tuple):  # from NumPy 2.4 on
         return run_source(np.size, (a, axis), {})

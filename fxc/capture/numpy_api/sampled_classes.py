@@ -54,7 +54,9 @@ class _Unknown(Exception):
     """There is no sample of an argument."""
 
 
-def with_class(function: Callable[..., object], args: Args, kwargs: Kwargs, found: object) -> Any:
+def with_class(
+    function: Callable[..., object], args: Args, kwargs: Kwargs, found: object
+) -> object:
     """What a function of NumPy's has given, with the classes that NumPy makes it of."""
     session = current()
     given = {x._value for x in _arrays_in((args, kwargs))}
@@ -64,7 +66,7 @@ def with_class(function: Callable[..., object], args: Args, kwargs: Kwargs, foun
     return _Call(session, given, samples).settled(found, sampled)
 
 
-def of_ufunc(inputs: object, options: Kwargs, found: object) -> Any:
+def of_ufunc(inputs: object, options: Kwargs, found: object) -> object:
     """The same of a ufunc's: an ``ndarray``, but for what is given as ``out=``."""
     classes = current().classes
     given = [x._value for x in _arrays_in(inputs)]
@@ -217,7 +219,7 @@ def _sample(session: Session, x: object, samples: dict[Value, Any]) -> Any:
 _PLAIN = (bool, int, float, complex, str, np.generic, np.dtype, type(Ellipsis), slice)
 
 
-def _sample_of_value(session: Session, value: Value, samples: dict[Value, Any]) -> Any:
+def _sample_of_value(session: Session, value: Value, samples: dict[Value, Any]) -> object:
     if value in samples:
         return samples[value]
     kind = value.type

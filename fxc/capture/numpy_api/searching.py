@@ -29,7 +29,7 @@ _FEW = 1024  # numbers to look up: of more NumPy takes as long, or less
 _searchsorted, _interp = (listed(TABLE[name]) for name in ("searchsorted", "interp"))
 
 
-def searchsorted(a: object, v: object, side: object = "left", sorter: object = None) -> Any:
+def searchsorted(a: object, v: object, side: object = "left", sorter: object = None) -> object:
     of_keys, kind = _dtype_of(v), _row(a)
     is_plain = sorter is None and side in ("left", "right")
     if of_keys is None or kind is None or not is_plain or not _are_few(v):
@@ -44,7 +44,7 @@ def searchsorted(a: object, v: object, side: object = "left", sorter: object = N
 
 def interp(
     x: object, xp: object, fp: object, left: Any = None, right: Any = None, period: object = None
-) -> Any:
+) -> object:
     """There are so many parameters because NumPy has them."""
     given, points, values = _dtype_of(x), _row(xp), _row(fp)
     are_plain = all(each is None or type(each) in (int, float) for each in (left, right))

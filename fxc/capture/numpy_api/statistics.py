@@ -60,7 +60,7 @@ def averaging(name: str, whole: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def median(a: object, axis: object = None, *args: object, **kwargs: object) -> Any:
+def median(a: object, axis: object = None, *args: object, **kwargs: object) -> object:
     """As ``np.median``: of short vectors and rows by a sort, of other integers by NumPy's own code,
     of other floats NumPy finds it.
     """
@@ -84,7 +84,7 @@ def median(a: object, axis: object = None, *args: object, **kwargs: object) -> A
     return record("median", value, axis=place)
 
 
-def nanmedian(a: object, axis: object = None, *args: object, **kwargs: object) -> Any:
+def nanmedian(a: object, axis: object = None, *args: object, **kwargs: object) -> object:
     """As ``np.nanmedian``: of short vectors and rows by a sort, of others by NumPy."""
     value = array_value(a)
     if not (args or kwargs) and value.type.dtype.kind in "fiu":
@@ -135,7 +135,7 @@ def _rows(value: Value, axes: tuple[int, ...]) -> Value:
     return array_value(given.reshape(*given.shape[:kept], -1).copy())
 
 
-def _middle(value: Value, leaves_nans: bool = False) -> Any:
+def _middle(value: Value, leaves_nans: bool = False) -> object:
     """The mean of the one or two elements in the middle of a row; nan if there is one among them
     that is not left out.
 
@@ -163,7 +163,7 @@ def _middle(value: Value, leaves_nans: bool = False) -> Any:
     return found if leaves_nans else one_of(call_ufunc("isnan", last), last, found)
 
 
-def _middle_of_each(rows: Any) -> Any:
+def _middle_of_each(rows: Any) -> object:
     """The mean of the two elements in the middle of each row without its nans, or of one and
     itself; of long rows, of one alone: NumPy takes those one by one.
     """
@@ -182,7 +182,7 @@ def _array_of(test: object, left: object, right: object) -> Any:
     return record("where", operand(test), operand(left), operand(right))
 
 
-def _scalar_of(test: object, left: object, right: object) -> Any:
+def _scalar_of(test: object, left: object, right: object) -> object:
     return record("item", _array_of(test, left, right)._value)
 
 
@@ -195,7 +195,7 @@ def average(
     weights: object = None,
     returned: object = False,
     **options: object,
-) -> Any:
+) -> object:
     if weights is not None:
         return run_source(np.average, (a, axis, weights, returned), options)
     array = creation.asarray(a)
@@ -209,14 +209,14 @@ def average(
     return found, count
 
 
-def nanstd(a: object, *args: object, **kwargs: object) -> Any:
+def nanstd(a: object, *args: object, **kwargs: object) -> object:
     variance = run_source(np.nanvar, (a, *args), kwargs)
     return np.sqrt(variance, out=variance) if creation.is_array(variance) else np.sqrt(variance)
 
 
 def histogram(
     a: object, bins: object = 10, range: Any = None, density: object = None, weights: object = None
-) -> Any:
+) -> object:
     """As ``np.histogram`` into a number of bins that is known, or between edges."""
     value, weight = array_value(a), None if weights is None else array_value(weights)
     if isinstance(bins, str):

@@ -38,25 +38,25 @@ def _steps(count: Any) -> Any:
     return creation.arange(1 - count, count, 2).astype(float)
 
 
-def _hanning(count: object, last: object) -> Any:
+def _hanning(count: object, last: object) -> object:
     return 0.5 + 0.5 * _cos(np.pi * _steps(count) / last)
 
 
-def _hamming(count: object, last: object) -> Any:
+def _hamming(count: object, last: object) -> object:
     return 0.54 + 0.46 * _cos(np.pi * _steps(count) / last)
 
 
-def _blackman(count: object, last: object) -> Any:
+def _blackman(count: object, last: object) -> object:
     n = _steps(count)
     return 0.42 + 0.5 * _cos(np.pi * n / last) + 0.08 * _cos(2.0 * np.pi * n / last)
 
 
-def _bartlett(count: object, last: object) -> Any:
+def _bartlett(count: object, last: object) -> object:
     n = _steps(count)
     return call_ufunc("where", np.less_equal(n, 0), 1 + n / last, 1 - n / last)
 
 
-def _kaiser(count: object, last: Any, beta: object) -> Any:
+def _kaiser(count: object, last: Any, beta: object) -> object:
     n = creation.arange(0, count).astype(float)
     half = last / 2.0
     shape = np.sqrt(1 - ((n - half) / half) ** 2.0)

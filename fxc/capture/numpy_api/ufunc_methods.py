@@ -25,7 +25,7 @@ from .placing import at
 of_ufunc = import_later("fxc.capture.numpy_api.sampled_classes", "of_ufunc")
 
 
-def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[object, ...], kwargs: Any) -> Any:
+def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[object, ...], kwargs: Any) -> object:
     """``__array_ufunc__`` of all traced values."""
     try:
         found = _recorded(ufunc, method, inputs, dict(kwargs))
@@ -65,7 +65,7 @@ def _recorded(
 
 def _with_core_dimensions(
     ufunc: np.ufunc, inputs: tuple[object, ...], options: dict[str, object]
-) -> Any:
+) -> object:
     """A ufunc of matrices and the like, which is called as it is."""
     if runs_python(ufunc):
         raise refuse(NUMPY_CALL, f"the ufunc {ufunc.__name__}, which runs Python code,")
@@ -83,7 +83,7 @@ def _with_core_dimensions(
 
 def _into_out(
     ufunc: np.ufunc, call: Callable[..., Any], inputs: tuple[object, ...], options: dict[str, Any]
-) -> Any:
+) -> object:
     if options.get("out") is None:
         return call(*inputs, **options)
     error = refusal(NUMPY_OPTION, f"np.{ufunc.__name__} with such an out= cannot be captured")

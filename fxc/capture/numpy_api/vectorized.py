@@ -52,7 +52,7 @@ def vectorized(door: StatementDoor, self: object, *args: object, **kwargs: objec
     return _over_all(door, self, of_elements, over)
 
 
-def _over_all(door: StatementDoor, self: object, func: Each, args: Sequence[object]) -> Any:
+def _over_all(door: StatementDoor, self: object, func: Each, args: Sequence[object]) -> object:
     """What ``np.vectorize._vectorize_call`` does without a signature."""
     if not args:
         return func()

@@ -62,7 +62,7 @@ class Admission(Outside):
 
     # -------------------------------------------------------- the one way in
 
-    def admit(self, value: object, route: Route) -> Any:
+    def admit(self, value: object, route: Route) -> object:
         kind, source = type(value), route.source
         if issubclass(kind, Traced):
             return value
@@ -92,7 +92,7 @@ class Admission(Outside):
             self.remember(Known(value, seen, source, False))
         return seen
 
-    def _admit_new(self, value: Any, kind: type, route: Route) -> Any:
+    def _admit_new(self, value: Any, kind: type, route: Route) -> object:
         source = route.source
         if kind is np.ndarray:
             return self._array(value, route)
@@ -160,7 +160,7 @@ class Admission(Outside):
         self.guards.check_value(source, value, label)
         return value
 
-    def _text(self, value: str, source: Source, label: str) -> Any:
+    def _text(self, value: str, source: Source, label: str) -> object:
         """A text; one that has changed as an array. See Note [Texts of the graph]."""
         if label not in self.varying or self.is_constant(label) or self.dynamic is False:
             self._constants.add(label)
@@ -175,7 +175,7 @@ class Admission(Outside):
         self.given[id(seen)] = seen, source.var
         return seen
 
-    def _text_of_numpy(self, value: np.str_, route: Route) -> Any:
+    def _text_of_numpy(self, value: np.str_, route: Route) -> object:
         """An ``np.str_`` as the element of a vector that the guard program makes."""
         source, cell = route.source, cell_of(value)
         self._check_type(source, np.str_)
@@ -192,7 +192,7 @@ class Admission(Outside):
 
     # -------------------------------------------------------- containers
 
-    def _container(self, value: object, made: Any, route: Route) -> Any:
+    def _container(self, value: object, made: Any, route: Route) -> object:
         """A list, dict or set, read and guarded as far as the program looks."""
         self._check_type(route.source, type(value))
         seen = made(Held(self, value, route.source, route.name, route.argument))
@@ -227,12 +227,12 @@ class Admission(Outside):
             items.append(self.admit(item, Route(part, f"{name}_{place}", argument, varies, name)))
         return tuple.__new__(seen_kind, items)
 
-    def _slice(self, value: slice, route: Route) -> Any:
+    def _slice(self, value: slice, route: Route) -> object:
         source = route.source
         self.guards.check(f"type({source.var}) is slice", f"{source.text} is a slice")
         return slice(*(self._part(value, part, route) for part in ("start", "stop", "step")))
 
-    def _frozenset(self, value: frozenset[object], source: Source) -> Any:
+    def _frozenset(self, value: frozenset[object], source: Source) -> object:
         """A set of plain values, or of classes of C; the order counts, too."""
         if not all(is_plain((x,)) or _is_class_of_c(x) for x in value):
             raise refusal(ARGUMENT_KIND, f"{source.text} holds objects, {EAGER}")
@@ -245,7 +245,7 @@ class Admission(Outside):
 
     # -------------------------------------------------------- objects
 
-    def _object(self, value: object, kind: type, source: Source) -> Any:
+    def _object(self, value: object, kind: type, source: Source) -> object:
         if is_by_identity(value):
             self.session.door.check_methods(kind)
             self.guards.check_identity(source, value)
@@ -266,7 +266,7 @@ class Admission(Outside):
         self.remember(Known(value, seen, source, True, is_fixed=is_fixed))
         return seen
 
-    def _method(self, value: MethodType, route: Route) -> Any:
+    def _method(self, value: MethodType, route: Route) -> object:
         source, route = route.source, replace(route, argument=False)
         self.guards.check(f"type({source.var}) is {self.guards.constant(MethodType)}", source.text)
         if source_kind(value.__self__) is not None:
@@ -277,7 +277,7 @@ class Admission(Outside):
         self.given[id(seen)] = seen, source.var
         return seen
 
-    def _builtin_method(self, value: Any, route: Route) -> Any:
+    def _builtin_method(self, value: Any, route: Route) -> object:
         """``log.append`` or ``shape.__setattr__``, say: of what the program sees for the owner."""
         source, name = route.source, value.__name__
         self.guards.check(
@@ -296,7 +296,7 @@ class Admission(Outside):
                 return vars(kind)[name].__get__(owner)
         return owner.attribute(name) if isinstance(owner, External) else getattr(owner, name)
 
-    def _partial(self, value: object, route: Route) -> Any:
+    def _partial(self, value: object, route: Route) -> object:
         self._check_type(route.source, functools.partial)
         parts = (self._part(value, part, route) for part in ("func", "args", "keywords"))
         func, args, keywords = parts

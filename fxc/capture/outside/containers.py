@@ -118,15 +118,15 @@ class External:
         return type(self.original)
 
     @property
-    def original(self) -> Any:
+    def original(self) -> object:
         """What the program takes it for, as it was."""
         return self._held.real
 
-    def _is_filled(self) -> Any:
+    def _is_filled(self) -> object:
         """Whether there are items, where that is known at run time only; else None."""
         return None
 
-    def attribute(self, name: str) -> Any:
+    def attribute(self, name: str) -> object:
         """An attribute as the program asks for it."""
         if name == "__class__":
             return self.kind
@@ -243,7 +243,7 @@ class ExternalMapping(External):
 
     _find: Callable[[object], Any]  # what the program sees at a key, or MISSING
 
-    def _when_missing(self, key: object) -> Any:
+    def _when_missing(self, key: object) -> object:
         raise KeyError(key)
 
     def __getitem__(self, key: object) -> Any:
@@ -260,7 +260,7 @@ class ExternalMapping(External):
             raise found.unclear()
         return found is not MISSING
 
-    def setdefault(self, key: object, default: object = None, /) -> Any:
+    def setdefault(self, key: object, default: object = None, /) -> object:
         value = given(self._find(key))
         if value is MISSING:
             self[key] = value = default  # type: ignore[index]
@@ -280,7 +280,7 @@ class ExternalMapping(External):
     def __ror__(self, other: object) -> Any:
         return other | self.copied() if isinstance(other, dict) else NotImplemented
 
-    def copied(self) -> Any:
+    def copied(self) -> dict[Any, Any]:
         """One of the same class with these items, that the program has made."""
         self.settle()
         this: Any = self
@@ -330,7 +330,7 @@ def settled(base: type, name: str) -> Callable[..., Any]:
     """A method that looks at all of a container: it is read first."""
     method = getattr(base, name)
 
-    def run(self: Any, *args: object, **kwargs: object) -> Any:
+    def run(self: Any, *args: object, **kwargs: object) -> object:
         self.settle()
         settle_all(args)
         return method(self, *args, **kwargs)
@@ -353,7 +353,7 @@ def refuse_others(kind: type, what: str) -> None:
     """Refuse the other methods of a stand-in that its class has, and a message calls so."""
 
     def refusing(name: str) -> Callable[..., Any]:
-        def run(self: object, *args: object) -> Any:
+        def run(self: object, *args: object) -> object:
             raise refusal(ARGUMENT_KIND, f"{name} of {what}")
 
         return run

@@ -93,7 +93,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         real = self._held.real
         return f"item{list(real).index(key) if key in real else ''}"
 
-    def _original(self, key: object) -> Any:
+    def _original(self, key: object) -> object:
         """What the dict had at a key when the call began, or MISSING."""
         seen = self._seen.get(key, MISSING)
         if seen is not MISSING or key in self._seen:
@@ -109,20 +109,20 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         self._seen[key] = seen
         return seen
 
-    def _find(self, key: object) -> Any:
+    def _find(self, key: object) -> object:
         """What the program sees at a key, or MISSING."""
         key = plain_key(key)
         if self._whole:
             return dict.get(self, key, MISSING)
         return self._now[key] if key in self._now else self._original(key)
 
-    def _when_missing(self, key: object) -> Any:
+    def _when_missing(self, key: object) -> object:
         if self.kind is not defaultdict or self.default_factory is None:
             raise KeyError(key)
         self[key] = value = self._held.door.call(self.default_factory)
         return value
 
-    def attribute(self, name: str) -> Any:
+    def attribute(self, name: str) -> object:
         kind = self.kind
         found = class_attribute(kind, name)
         if not is_dict_class(kind) or name == "__class__":
@@ -157,7 +157,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
 
     copy = copied
 
-    def presence(self, key: object) -> Any:
+    def presence(self, key: object) -> object:
         """Whether it has a key, as the program sees it: a bool, or known at run time."""
         found = self._find(key)
         return found.flag if type(found) is MaybeSet else found is not MISSING
@@ -274,7 +274,7 @@ class Namespace(ExternalMapping, dict[str, Any]):
             )
         return str(key)
 
-    def _find(self, key: object) -> Any:
+    def _find(self, key: object) -> object:
         return self._found(self._checked(key))
 
     def copy(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class TracedFile(Traced):
     def __class__(self) -> type:
         return type(self._real)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name == "write":
             return self._write
         if name == "flush":
@@ -36,7 +36,7 @@ class TracedFile(Traced):
             raise AttributeError(name)
         raise refuse(TEXT, f"{name} of an open file")
 
-    def _write(self, text: Any) -> Any:
+    def _write(self, text: Any) -> object:
         if not isinstance(text, str):
             raise refuse(TEXT, "writing anything but a text to a file")
         self._door.show("write", _write, self, text)

@@ -167,7 +167,9 @@ class Inputs:
         is_kind = f"type({source.var}) is {self.guards.constant(kind)}"
         self.guards.check(is_kind, f"{source.text} is a {kind.__name__}")
 
-    def _int(self, value: int, source: Source, name: str, free: bool, container: str = "") -> Any:
+    def _int(
+        self, value: int, source: Source, name: str, free: bool, container: str = ""
+    ) -> object:
         """An int as a symbol, positive if it is so now; ``free`` for any int. In the next capture
         all ints of the container are free if one of this is not positive any more.
         """
@@ -191,20 +193,20 @@ class Inputs:
         self.symbols[graph_value.name] = SymbolSource(len(self.inputs) - 1, "value")
         return TracedInt(dim)
 
-    def _scalar(self, value: object, source: Source, name: str) -> Any:
+    def _scalar(self, value: object, source: Source, name: str) -> TracedScalar:
         self.guards.check(
             f"type({source.var}) is {type(value).__name__}",
             f"{source.text} is a {type(value).__name__}",
         )
         return self._input_scalar(value, source, name)
 
-    def _input_scalar(self, value: object, source: Source, label: str) -> Any:
+    def _input_scalar(self, value: object, source: Source, label: str) -> TracedScalar:
         graph_value = self.add_input(scalar_type_of(value), source, label)
         self.numbers[graph_value] = source.var, value
         self.session.origins[graph_value] = frozenset((label,))
         return TracedScalar(graph_value)
 
-    def _numpy_scalar(self, value: np.generic, route: Route) -> Any:
+    def _numpy_scalar(self, value: np.generic, route: Route) -> object:
         source, argument = route.source, route.argument
         if not is_known(value.dtype) or element_dtype(value.dtype) is None:
             raise refusal(ARGUMENT_KIND, f"{source.text} is a {type(value).__name__}, {EAGER}")
@@ -221,7 +223,7 @@ class Inputs:
             self.guards.check(f"{source.var}.dtype == {known}", f"{source.text} has this unit")
         return self._input_scalar(value, source, label)
 
-    def derived(self, expression: str, number: int, text: str) -> Any:
+    def derived(self, expression: str, number: int, text: str) -> object:
         """An int that the guard program computes; see Note [Derived ints]."""
         found = self._derived.get(expression)
         if found is None:
@@ -242,7 +244,7 @@ class Inputs:
 
     # -------------------------------------------------------- arrays
 
-    def _array(self, array: np.ndarray, route: Route) -> Any:
+    def _array(self, array: np.ndarray, route: Route) -> TracedArray:
         source = route.source
         if not is_known(array.dtype):
             raise refusal(ARGUMENT_KIND, f"{source.text} has dtype {array.dtype}, {EAGER}")
@@ -254,7 +256,7 @@ class Inputs:
         self.arrays[value] = array
         return TracedArray(value)
 
-    def _memmap(self, array: Any, route: Route) -> Any:
+    def _memmap(self, array: Any, route: Route) -> object:
         """The memory of a memmap. See Note [Classes of arrays]."""
         source, is_mapped = route.source, array._mmap is not None
         kind = self.guards.constant(np.memmap)
@@ -268,7 +270,7 @@ class Inputs:
         self.session.classes[made._value] = class_of_memmap(source, is_mapped)
         return made
 
-    def _of_subclass(self, array: np.ndarray, known: object, route: Route) -> Any:
+    def _of_subclass(self, array: np.ndarray, known: object, route: Route) -> TracedArray:
         """The memory of an array of a subclass. See Note [Classes of arrays]."""
         source = route.source
         self._check_type(source, type(array))
@@ -374,7 +376,7 @@ class Inputs:
 
     def array_of_list(
         self, items: np.ndarray, source: Source, name: str, beside: Any = None
-    ) -> Any:
+    ) -> object:
         """The array that guards make of a list: of any size, or of that of ``beside``."""
         self.guards.check(f"type({source.var}) is ndarray", f"{source.text} holds such numbers")
         value = self.add_input(array_type(items.dtype, ()), source, f"{name}.items")

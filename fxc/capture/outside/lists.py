@@ -75,12 +75,12 @@ class ExternalList(ExternalSequence, list[Any]):
             found = [self._element(place, size) for place in range(size)]
         list.extend(self, [*found, *self._added])
 
-    def _element(self, place: int, size: int) -> Any:
+    def _element(self, place: int, size: int) -> object:
         if place - size in self._seen:
             return self._seen[place - size]
         return self._original(place)
 
-    def _original(self, place: int) -> Any:
+    def _original(self, place: int) -> object:
         """The element at a place of the list as it was when the call began, or was stored there."""
         seen = self._seen.get(place, MISSING)
         if seen is MISSING:
@@ -175,7 +175,7 @@ class ExternalList(ExternalSequence, list[Any]):
         """Whether ``as_array`` gives an array."""
         return type(self._known_form()) in (Numbers, Columns, OneShape)
 
-    def _known_form(self) -> Any:
+    def _known_form(self) -> object:
         """What the items are, if the guard program makes arrays of them."""
         held = self._held
         if not held.argument or self._is_changed or held.outside.dynamic is False:
@@ -335,7 +335,7 @@ class ExternalList(ExternalSequence, list[Any]):
     def __mul__(self, count: Any, /) -> Any:
         return NotImplemented if goes_first(count, repeating=True) else _multiply(self, count)
 
-    def __imul__(self, count: Any, /) -> Any:
+    def __imul__(self, count: Any, /) -> ExternalList:
         if goes_first(count, repeating=True):
             return NotImplemented
         self[:] = list(self) * count

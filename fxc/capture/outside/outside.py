@@ -112,7 +112,7 @@ class Outside(Inputs):
         if not isinstance(known.seen, Traced):
             self.shown[id(known.seen)] = known
 
-    def known_result(self, x: Value) -> Any:
+    def known_result(self, x: Value) -> object:
         """What a scalar is in this call, from here on a constant; None if guards cannot say."""
         return known_result(x)
 

@@ -117,7 +117,7 @@ class ExternalSet(External, set[Any]):
             for value in as_they_come(other):
                 self.add(value)
 
-    def __ior__(self, other: Any, /) -> Any:  # type: ignore[misc]
+    def __ior__(self, other: Any, /) -> ExternalSet:  # type: ignore[misc]
         if not isinstance(other, set | frozenset):
             return NotImplemented
         self.update(other)
@@ -139,7 +139,7 @@ _SET_ALGEBRA = (
 def _unchanged(name: str) -> Callable[..., Any]:
     method = settled(set, name)
 
-    def run(self: ExternalSet, *args: object) -> Any:
+    def run(self: ExternalSet, *args: object) -> object:
         self.check_unchanged()
         return method(self, *args)
 
@@ -189,7 +189,7 @@ class ExternalDeque(ExternalSequence, deque[Any]):
         most: int | None = self._held.real.maxlen
         return most
 
-    def _is_filled(self) -> Any:
+    def _is_filled(self) -> object:
         self.settle()
         return deque.__len__(self) > 0
 
@@ -213,10 +213,10 @@ class ExternalDeque(ExternalSequence, deque[Any]):
     def pop(self) -> Any:  # type: ignore[override]
         return self._taken("pop")
 
-    def popleft(self) -> Any:
+    def popleft(self) -> object:
         return self._taken("popleft")
 
-    def _taken(self, name: str) -> Any:
+    def _taken(self, name: str) -> object:
         self.settle()
         found = getattr(deque, name)(self)  # raises as Python does
         self._change(name)

@@ -125,7 +125,7 @@ class Counted(_Items, Traced):
     def length(self) -> Any:
         return wrap_dim(self.size)
 
-    def _has(self, x: object) -> Any:
+    def _has(self, x: object) -> object:
         first, step = self.steps or (0, None)
         if type(step) is not int:
             return NotImplemented
@@ -208,7 +208,7 @@ class Bounded(_Items):
         low, high = map(_python_int, (self.low, self.high))
         return extremum("maximum", (arithmetic("sub", high, low), 0))
 
-    def _has(self, x: object) -> Any:
+    def _has(self, x: object) -> object:
         number = int_to_find(x)
         if number is None or self.item is not None or len(self._asked) > 2:
             return NotImplemented
@@ -325,7 +325,7 @@ def _is_found_late(step: Dim) -> bool:
     return current().varies(step) or any(isinstance(atom, SymFunc) for atom in atoms)
 
 
-def _bounded(asked: tuple[object, ...], low: object, high: object, step: object) -> Any:
+def _bounded(asked: tuple[object, ...], low: object, high: object, step: object) -> Bounded:
     """A range of numbers of the graph, whose items cannot leave 64 bits, as its bounds do not."""
     if type(step) is int and step == 1:
         return Bounded(asked, low, high)
@@ -375,7 +375,7 @@ def counted(x: object) -> Any:
 _CONSTANTS = (type(None), bool, str, TracedArray)  # of numbers loops may make lists of the graph
 
 
-def of_one_thing(x: Any) -> Any:
+def of_one_thing(x: Any) -> object:
     """A list or tuple of which all items are one constant or array, such as ``[None] * n``:
     counted, as no iteration need know its place; else ``x``. (What loops change is of the graph.)
     """
@@ -389,7 +389,7 @@ def are_few(found: object) -> bool:
     return type(found) is Counted and type(found.count) is int and found.count <= FEW
 
 
-def over_numbers(found: object) -> Any:
+def over_numbers(found: object) -> object:
     """What is counted; with a counter that is a number of the graph if the count follows from data
     and is taken to be 0. That is no more than a guess, but no symbol can stand for a counter of
     which there is no value.

@@ -40,14 +40,14 @@ class StatementDoor(Protocol):
     def staged(self, f: Any) -> Any:
         """The staged form of a Python function."""
 
-    def driving(self, f: Any, took: Any, leaves: bool) -> Any:
+    def driving(self, f: Any, took: Any, leaves: bool) -> object:
         """A generator as a function that hands to ``took`` what it yields, or None."""
 
-    def special(self, owner: object, name: str, *args: object, **kwargs: object) -> Any:
+    def special(self, owner: object, name: str, *args: object, **kwargs: object) -> object:
         """``type(owner).name(owner, *args, **kwargs)``."""
 
     def raising(self, error: Any) -> Any:
         """An exception that the program raises."""
 
-    def is_same_item(self, x: object, y: object) -> Any:
+    def is_same_item(self, x: object, y: object) -> object:
         """Whether what holds one of these has the other: ``x is y or x == y``."""

@@ -55,7 +55,7 @@ def values_of(names: Iterable[str], env: Mapping[str, object]) -> Variables:
     return {name: _settled(x) for name, x in found.items()}
 
 
-def _settled(x: object) -> Any:
+def _settled(x: object) -> object:
     """A variable, or the items of a tuple, as what they are from here on."""
     if type(x) is tuple:
         items = tuple(map(_settled, x))

@@ -164,7 +164,7 @@ def _values(args: Iterable[object]) -> Iterator[Value]:
 
 def record_either(
     session: Recorder, value: Value, name: str, args: tuple[object, ...], kwargs: dict[str, object]
-) -> Any:
+) -> object:
     """Record an operator one of whose arguments is ``value``, which is one array or another."""
     op, found = TABLE[name], session.alternatives[value]
 

@@ -60,7 +60,7 @@ def noting(method: Callable[..., object]) -> Callable[..., Any]:
     """An operator's method of traced values, which notes what it raises."""
     function = getattr(operator, method.__name__.strip("_"))
 
-    def noted_method(*args: object) -> Any:
+    def noted_method(*args: object) -> object:
         try:
             return method(*args)
         except Exception as error:

@@ -96,7 +96,7 @@ def _is_of_constants(node: Node, made: Container[Value]) -> bool:
     return tag in COMPUTING and all(value in made for value in node.inputs)
 
 
-def _computed(node: Node, known: dict[Value, Any], state: dict[str, str]) -> Any:
+def _computed(node: Node, known: dict[Value, Any], state: dict[str, str]) -> object:
     """What a node gives; None if that is not known, or large."""
     if not _is_small(node.outputs[0]):
         return None
@@ -118,7 +118,7 @@ def _is_small(value: Value) -> bool:
     return len(known) == len(sizes) and math.prod(known) <= _MOST
 
 
-def _argument(arg: Arg, known: dict[Value, Any]) -> Any:
+def _argument(arg: Arg, known: dict[Value, Any]) -> object:
     match arg:
         case Value():
             return known[arg]

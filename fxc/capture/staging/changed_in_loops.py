@@ -66,11 +66,11 @@ class _Loops(ast.NodeTransformer):
             return node
         return super().visit(node)
 
-    def visit_Match(self, node: ast.Match) -> Any:
+    def visit_Match(self, node: ast.Match) -> object:
         self.generic_visit(node)
         return branches(node)
 
-    def visit_For(self, node: ast.For) -> Any:
+    def visit_For(self, node: ast.For) -> list[Any]:
         self.generic_visit(node)
         match node.iter:
             case ast.Call(ast.Name("filter"), [test, items], []):

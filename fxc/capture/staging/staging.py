@@ -316,7 +316,7 @@ def _qualified(code: CodeType, name: str) -> CodeType:
     """The code under this qualified name, and what it defines under those that follow from it."""
     old = code.co_qualname
 
-    def renamed(constant: object) -> Any:
+    def renamed(constant: object) -> object:
         if isinstance(constant, CodeType) and constant.co_qualname.startswith(old):
             return _qualified(constant, name + constant.co_qualname[len(old) :])
         is_own = constant == old and not code.co_flags & _OPTIMIZED

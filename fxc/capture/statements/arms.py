@@ -317,7 +317,7 @@ class _Join:
                     aliases.hand_on(one, (value, *others))
                 others += copies
 
-    def _wrapped_window(self, form: CarriedWindow, left: Value, right: Value) -> Any:
+    def _wrapped_window(self, form: CarriedWindow, left: Value, right: Value) -> object:
         """One object for all variables that hold one in either arm."""
         made = self._window(form, left, right)
         if (left, right) not in self._either:
@@ -351,7 +351,7 @@ class _Join:
             self._flag = flag_of(variable_of(self._test))
         return self._flag
 
-    def _part_behind(self, side: int, x: object) -> Any:
+    def _part_behind(self, side: int, x: object) -> object:
         """What stands behind the node for a part of a result that differs."""
         return self._wrapped(self._made_behind(side, x._value)) if isinstance(x, TracedValue) else x
 

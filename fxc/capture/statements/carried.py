@@ -99,7 +99,7 @@ class Carried:
 
     # -------------------------------------------------------- in the body
 
-    def enter(self, region: Recording, name: str, start: object) -> Any:
+    def enter(self, region: Recording, name: str, start: object) -> object:
         """Make the parameters for a variable that begins as ``start``; what it is inside."""
         known, before = self.ways.get(name), array_of(start)
         way: Held | Form | None
@@ -129,14 +129,14 @@ class Carried:
             self._session.aliases.lent.update(self.params[name])
         return self.params[name]
 
-    def enter_part(self, region: Recording, name: str, way: Part) -> Any:
+    def enter_part(self, region: Recording, name: str, way: Part) -> object:
         """The same for a part of an array outside of the loop, or one that changes its shape."""
         if isinstance(way, Resized) and name in self.gifts:
             raise refuse_kept()
         text = None if isinstance(way, CarriedWindow) else name
         return way.inside(self._session, self.add(region, name, way, text))
 
-    def variable(self, name: str, parts: Sequence[Operand]) -> Any:
+    def variable(self, name: str, parts: Sequence[Operand]) -> object:
         """The variable that is carried in these parts."""
         way = self.now[name]
         return enter(way, parts) if isinstance(way, Form) else way.behind(self._session, parts)

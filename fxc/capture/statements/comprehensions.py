@@ -112,7 +112,7 @@ def filtered(door: StatementDoor, made: Comprehension) -> Any:
     return _gathered(door, found if is_counted else items, made)
 
 
-def as_driven(door: StatementDoor, made: Comprehension) -> Any:
+def as_driven(door: StatementDoor, made: Comprehension) -> object:
     """The list of a comprehension over a generator that is to be driven; else None."""
     if type(made.items) is not GeneratorType and not isinstance(made.items, enumerate):
         return None
@@ -172,7 +172,7 @@ def list_of_items(door: StatementDoor, items: Items | Filtered) -> Any:
     return mapped(door, False, Comprehension(items, list, itself))
 
 
-def listed(items: object) -> Any:
+def listed(items: object) -> object:
     """What a list is made of, item by item."""
     found = counted(items)
     if type(found) is Counted and type(found.count) is int and found.count > MOST_LISTED:

@@ -28,7 +28,7 @@ from ..session.session import Session, current_or_none
 @as_program
 def cond(
     pred: object, on_true: Callable[..., Any], on_false: Callable[..., Any], *xs: object
-) -> Any:
+) -> object:
     """``on_true(*xs) if pred else on_false(*xs)``, also where ``pred`` is not known in capture.
 
     >>> import numpy as np
@@ -43,7 +43,7 @@ def cond(
 
 
 @as_program
-def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: object) -> Any:
+def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: object) -> object:
     """``for i in range(lo, hi): init = body(i, init)``; gives the last ``init``.
 
     ``init`` is an array, a scalar or a container of them; ``body`` returns the same.
@@ -59,7 +59,7 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: object) -
 
 
 @as_program
-def while_loop(test: Callable[[Any], Any], body: Callable[[Any], Any], init: object) -> Any:
+def while_loop(test: Callable[[Any], Any], body: Callable[[Any], Any], init: object) -> object:
     """``while test(init): init = body(init)``; gives the last ``init``.
 
     ``init`` is an array, a scalar or a container of them; ``body`` returns the same. ``test``
@@ -140,7 +140,7 @@ def _same(spec: TreeSpec, _: str) -> TreeSpec:
     return spec
 
 
-def _own(session: Session, tree: object) -> Any:
+def _own(session: Session, tree: object) -> object:
     """A pytree in which nothing stands for a container or an object from outside."""
     if isinstance(tree, External):
         kind: Any = list if isinstance(tree, list) else dict

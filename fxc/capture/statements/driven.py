@@ -49,7 +49,9 @@ def driven(door: StatementDoor, items: Any, took: _Took, leaves: bool = False) -
         del known[items]
 
 
-def taken_up(door: StatementDoor, items: object, each: object = None, test: object = None) -> Any:
+def taken_up(
+    door: StatementDoor, items: object, each: object = None, test: object = None
+) -> object:
     """``[each(x) for x in items if test(x)]`` of a generator that is to be driven, or of what
     numbers one; None of another one.
     """

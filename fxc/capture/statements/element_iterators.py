@@ -114,7 +114,7 @@ class ElementsInTurn:
         self._is_run_over = True
         return map(self._moved_to, range(self._next, self.itersize))
 
-    def _moved_to(self, number: int) -> Any:
+    def _moved_to(self, number: int) -> object:
         self.iterindex = number
         self._next = number + 1
         return self.value
@@ -174,7 +174,7 @@ class ElementsInTurn:
     def __len__(self) -> int:
         return len(self.operands)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return refused(f"np.nditer.{name}")
 
     def __enter__(self) -> ElementsInTurn:
@@ -209,7 +209,7 @@ class ArraysTogether:
     def __iter__(self) -> Any:
         refused("a loop over np.broadcast")
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return refused(f"np.broadcast.{name}")
 
 

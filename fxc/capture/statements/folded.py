@@ -31,7 +31,7 @@ def total(items: Any, each: Any, test: Any, start: object) -> Any:
     return result
 
 
-def corrected_total(items: Any, each: Any, test: Any, start: object) -> Any:
+def corrected_total(items: Any, each: Any, test: Any, start: object) -> object:
     result, lost = start, 0.0
     for item in items:
         if test is None or test(item):
@@ -39,16 +39,16 @@ def corrected_total(items: Any, each: Any, test: Any, start: object) -> Any:
     return ended((result, lost))
 
 
-def plus(so_far: Any, value: object) -> Any:
+def plus(so_far: Any, value: object) -> object:
     return so_far + value
 
 
-def corrected_plus(so_far: Any, value: object) -> Any:
+def corrected_plus(so_far: Any, value: object) -> object:
     result, lost = so_far
     return one_more(result, lost, value)
 
 
-def _ended(so_far: Any) -> Any:
+def _ended(so_far: Any) -> object:
     result, lost = so_far
     if lost != 0.0 and lost - lost == 0.0:  # it is finite
         result = result + lost
@@ -80,7 +80,7 @@ def one_more(result: Any, lost: object, value: Any) -> tuple[Any, Any]:
     return found
 
 
-def ended(so_far: tuple[Any, Any]) -> Any:
+def ended(so_far: tuple[Any, Any]) -> object:
     """A sum with what has been lost."""
     is_known = all(type(x) is float for x in so_far)
     return _ended(so_far) if is_known else current().door.staged(_ended)(so_far)
@@ -91,7 +91,7 @@ def _is(x: object, kind: type) -> bool:
     return getattr(x, "__class__", None) is kind
 
 
-def sum_of_known(items: Any, start: object = 0) -> Any:
+def sum_of_known(items: Any, start: object = 0) -> object:
     """``sum`` of a list or tuple that Python has, of numbers that are not all known."""
     result, lost = start, 0.0
     for item in items:
@@ -104,7 +104,7 @@ TOTAL = corrected_total if CORRECTS else total
 # ------------------------------------------------------------------ other folds, staged
 
 
-def comes_up(items: Items, each: Each, test: Each | None, wanted: bool) -> Any:
+def comes_up(items: Items, each: Each, test: Each | None, wanted: bool) -> object:
     """What ``any`` does if True is ``wanted``; what ``all`` does if False is."""
     for item in items:
         if (test is None or test(item)) and (each(item) if wanted else not each(item)):
@@ -122,7 +122,7 @@ def comes_up_in_few(items: Items, each: Each, test: Each | None, wanted: bool) -
     return found
 
 
-def first_of(items: Items, each: Each, test: Each | None, *default: object) -> Any:
+def first_of(items: Items, each: Each, test: Each | None, *default: object) -> object:
     """What ``next`` does."""
     for item in items:
         if test is None or test(item):
@@ -132,7 +132,7 @@ def first_of(items: Items, each: Each, test: Each | None, *default: object) -> A
     raise StopIteration
 
 
-def first_of_few(items: Items, each: Each, test: Each, default: object) -> Any:
+def first_of_few(items: Items, each: Each, test: Each, default: object) -> object:
     """The same without an end on the way."""
     found, is_open = default, True
     for item in items:
@@ -154,7 +154,7 @@ def extreme(items: Items, each: Each, test: Each | None, largest: bool) -> Any:
 
 def best_of(
     items: Items, each: Each, test: Each | None, largest: bool, key: Each | None, *default: object
-) -> Any:
+) -> object:
     """The same of those that count, by their ``key``; the ``default`` if there are none."""
     best: Any = default[0] if default else None
     top: Any = None
@@ -181,7 +181,7 @@ def product(items: Items, each: Each, test: Each | None, start: object) -> Any:
     return result
 
 
-def counts_of(items: Items, each: Each, test: Each | None) -> Any:
+def counts_of(items: Items, each: Each, test: Each | None) -> object:
     """What ``Counter`` does."""
     made: Any = Counter()
     for item in items:
@@ -190,7 +190,7 @@ def counts_of(items: Items, each: Each, test: Each | None) -> Any:
     return made
 
 
-def set_of(items: Items, each: Each, test: Each | None) -> Any:
+def set_of(items: Items, each: Each, test: Each | None) -> object:
     """What ``set`` does."""
     made = set()
     for item in items:
@@ -199,7 +199,7 @@ def set_of(items: Items, each: Each, test: Each | None) -> Any:
     return made
 
 
-def dict_of(items: Items, each: Each, test: Each | None) -> Any:
+def dict_of(items: Items, each: Each, test: Each | None) -> object:
     """What ``dict`` does with pairs."""
     made = {}
     for item in items:
@@ -258,6 +258,6 @@ FOLDS: dict[Any, tuple[Each, tuple[object, ...]]] = {
 # ------------------------------------------------------------------ called by what is staged
 
 
-def but_none(x: object) -> Any:
+def but_none(x: object) -> object:
     """What is not None."""
     return x.only(lambda option: option is not None) if type(x) is Several else x

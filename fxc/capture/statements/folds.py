@@ -209,7 +209,7 @@ def _by_loop(
 
 def _of_known(
     door: StatementDoor, function: object, fold: Fold, made: Comprehension, *rest: object
-) -> Any:
+) -> object:
     """``any``, ``all`` and ``next`` of what is computed from a few items that Python has: branches,
     if what they ask for is not known.
     """
@@ -240,7 +240,7 @@ def _has_items(found: Items) -> bool:
     return True
 
 
-def taking(function: object) -> Any:
+def taking(function: object) -> object:
     """What has the name of a builtin, or of a method of such a class, that takes up a generator at
     once, if it is no other.
     """
@@ -275,13 +275,13 @@ def row(door: StatementDoor, made: Comprehension) -> Any:
 
 def fold_items(
     door: StatementDoor, function: object, items: object, *rest: object, **options: object
-) -> Any:
+) -> object:
     """``sum`` and its like of an array, or of what is counted."""
     made = items.made if type(items) is Filtered else Comprehension(items, list, itself)
     return fold(door, function, False, made, *rest, **options)
 
 
-def fold_few(door: StatementDoor, function: object, items: Sequence[object]) -> Any:
+def fold_few(door: StatementDoor, function: object, items: Sequence[object]) -> object:
     """``any`` and ``all`` of items that Python has."""
     return door.staged(comes_up_in_few)(items, itself, None, function is any)
 

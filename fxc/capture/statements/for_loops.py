@@ -202,7 +202,7 @@ class ForLoop(CapturedLoop):
             return self._first, self.over.count
         return 0, floordiv(self.over.count - self._first, self._every)
 
-    def _item(self) -> Any:
+    def _item(self) -> object:
         """What the target becomes in this run of the body."""
         if type(self.over) is Bounded:
             if self.over.item is not None:

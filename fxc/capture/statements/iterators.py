@@ -36,7 +36,7 @@ from .itertools_in_python import counting, taken_from
 _ENDLESS = 2**62  # items: no loop reaches the last
 
 
-def enumerated(x: Any, start: Any = 0) -> Any:
+def enumerated(x: Any, start: Any = 0) -> object:
     """``enumerate(x, start)``."""
     found = counted(x)
     if found is None:
@@ -92,7 +92,7 @@ def mapped(function: Callable[..., Any], *parts: Any) -> Any:
     return _together([found], lambda k: function(*found.at(k)), lambda: map(function, *parts))
 
 
-def filtering(test: Callable[..., Any], x: Any) -> Any:
+def filtering(test: Callable[..., Any], x: Any) -> object:
     """``filter(test, x)``."""
     found = counted(x)
     if found is None:
@@ -170,7 +170,7 @@ def pairs(x: Any) -> Any:
     )
 
 
-def accumulated(door: StatementDoor, x: object) -> Any:
+def accumulated(door: StatementDoor, x: object) -> object:
     """``itertools.accumulate(x)`` of a list of floats: NumPy adds them up in the same order; None
     for what Python has to run over. (What is stored in an array meanwhile would be read.)
     """

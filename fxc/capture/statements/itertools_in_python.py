@@ -40,7 +40,7 @@ def counting(start: object) -> dict[str, object]:
     return {"next": start}
 
 
-def taken_from(held: dict[str, Any], step: object) -> Any:
+def taken_from(held: dict[str, Any], step: object) -> object:
     """As ``next`` of ``itertools.count``."""
     number = held["next"]
     held["next"] = number + step

@@ -225,7 +225,7 @@ class LoopVariables(Statement):
             if params.get(one) and params.get(other):  # a view may need no numbers
                 self.session.aliases.may_be_one(params[one][-1], params[other][-1])
 
-    def _at_begin(self, region: Recording, name: str, start: object) -> Any:
+    def _at_begin(self, region: Recording, name: str, start: object) -> object:
         """What a variable is at the beginning of the body."""
         carried, aliases, before = self.carried, self.session.aliases, array_of(start)
         way = carried.ways.get(name)

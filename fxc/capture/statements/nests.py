@@ -21,7 +21,7 @@ from .folded import CORRECTS, but_none, corrected_plus, ended, plus
 from .folds import entry_of
 
 
-def nest(door: StatementDoor, function: object, made: Comprehension) -> Any:
+def nest(door: StatementDoor, function: object, made: Comprehension) -> object:
     """``function(comprehension)``. Of the items that pass the test, ``each(way, so_far, item)``
     takes in all that belongs to one: see ``Way``.
     """
@@ -41,7 +41,7 @@ def nest(door: StatementDoor, function: object, made: Comprehension) -> Any:
     return door.staged(_best)(result) if function in (max, min) else result
 
 
-def nested(door: StatementDoor, made: Comprehension) -> Any:
+def nested(door: StatementDoor, made: Comprehension) -> object:
     """The list of a comprehension with several ``for``: by Python if short or known, else loops."""
     label, requests = f"comprehension {user_location()}", door.session.requests
     by_item, as_loops = Request(label, How.ITEM_BY_ITEM), Request(label, How.AS_LOOPS)
@@ -77,7 +77,7 @@ Items = Iterable[object]
 
 def _total(
     way: Way, items: Items, level: Each, test: Each | None, unpacks: bool, so_far: object
-) -> Any:
+) -> object:
     for item in items:
         parts: Any = item if unpacks else (item,)
         if test is None or test(*parts):
@@ -87,7 +87,7 @@ def _total(
 
 def _comes_up(
     way: Way, items: Items, level: Each, test: Each | None, unpacks: bool, wanted: bool
-) -> Any:
+) -> object:
     """What ``any`` does if True is ``wanted``; what ``all`` does if False is."""
     for item in items:
         parts: Any = item if unpacks else (item,)
@@ -104,22 +104,22 @@ def _gathered(way: Way, items: Items, level: Each, test: Each | None, unpacks: b
     return found
 
 
-def _appended(so_far: list[object], value: object) -> Any:
+def _appended(so_far: list[object], value: object) -> object:
     so_far.append(value)
     return so_far
 
 
-def _itself(so_far: object, value: object) -> Any:
+def _itself(so_far: object, value: object) -> object:
     return value
 
 
-def _larger(so_far: Any, value: object) -> Any:
+def _larger(so_far: Any, value: object) -> object:
     if so_far is None or value > so_far:
         so_far = value
     return so_far
 
 
-def _smaller(so_far: Any, value: object) -> Any:
+def _smaller(so_far: Any, value: object) -> object:
     if so_far is None or value < so_far:
         so_far = value
     return so_far

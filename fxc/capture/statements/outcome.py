@@ -279,7 +279,7 @@ class Outcome:
             self._session.choices[why] = request_for(loop.line, How.WITHOUT_ONE)
             raise refusal(LOOP_VARIABLE, why)
 
-    def _follow(self, name: str, found: object, array: Value | None) -> Any:
+    def _follow(self, name: str, found: object, array: Value | None) -> object:
         """Note what a variable may be: what another one began with, if it is an ``array`` that
         iterations make; without an iteration what it was itself. Gives the variable, which is
         one array or the other if that is asked for.

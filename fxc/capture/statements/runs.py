@@ -39,7 +39,7 @@ from .comprehensions import Comprehension, mapped
 _TO_PYTHON = {bool: to_bool, int: to_int, float: to_float}
 
 
-def runs_of(door: StatementDoor, x: object, key: object = None) -> Any:
+def runs_of(door: StatementDoor, x: object, key: object = None) -> object:
     """``itertools.groupby(x, key)`` with numbers as keys; None for what Python has to run over."""
     x = settled(x)
     found = counted(x)
@@ -99,7 +99,7 @@ def _keys_of(door: StatementDoor, x: object, found: Counted, key: object) -> _Ke
     if key is not None and not _reads_items_alone(key):
         return None
 
-    def key_of(item: object) -> Any:
+    def key_of(item: object) -> object:
         return item if key is None else door.call(key, item)
 
     # The region is forgotten: it shows what the keys are, and are made of.

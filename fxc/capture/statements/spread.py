@@ -104,7 +104,7 @@ class Spread:
         """The variables, with tuples in place of items."""
         return {name: self._close(name, values) for name in self.outer}
 
-    def _close(self, name: str, values: Variables) -> Any:
+    def _close(self, name: str, values: Variables) -> object:
         structure = self._structures.get(name)
         if structure is None:
             return values[name]

@@ -35,7 +35,7 @@ class Identity(Limited):
     def __bool__(self) -> bool:
         return True
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("__"):  # Python asks of any object what it may have
             raise AttributeError(name)
         raise self.refused()
@@ -59,6 +59,6 @@ def has_grown(x: object) -> bool:
     return isinstance(x, Traced) and x._grows is True
 
 
-def grown(x: object) -> Any:
+def grown(x: object) -> object:
     """``x``, or the array that one which has grown is by now."""
     return x._settled() if isinstance(x, Traced) and x._grows is False else x

@@ -33,7 +33,7 @@ _OF_TEXTS = r"%(\(.*?\))?[^a-zA-Z%]*[sra]"  # conversions that may show nothing
 def _of_known(function: Callable[..., object]) -> Callable[..., Any]:
     """A method that needs the text itself, of the numbers of this call."""
 
-    def method(self: Late, *others: object) -> Any:
+    def method(self: Late, *others: object) -> object:
         return function(self._known(), *map(_known, others))
 
     return method
@@ -88,7 +88,7 @@ class Late(Traced):
     def _operand(self) -> Operand:
         return operand(self._known())
 
-    def _is_filled(self) -> Any:
+    def _is_filled(self) -> object:
         """Its truth, where that is clear: the text of a number has characters."""
         shows = self._function is formatted and any(map(_shows, self._args))
         if self._function is operator.mod and type(self._args[0]) is str:
@@ -100,7 +100,7 @@ class Late(Traced):
         args, kwargs = _known((self._args, self._kwargs))
         return self._function(*args, **kwargs)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("_"):
             raise AttributeError(f"{self._kind.__name__!r} object has no attribute {name!r}")
         method = getattr(self._kind, name)
@@ -251,7 +251,7 @@ def _without_parts(x: object, take: Callable[[object], None]) -> Any:
     return mapped(x, of)
 
 
-def _key_of(x: Any) -> Any:
+def _key_of(x: Any) -> object:
     """What tells constants in trees apart."""
     kind = type(x)
     if kind in (tuple, list):
@@ -272,7 +272,7 @@ OF_TEXTS = frozenset(
 )
 
 
-def _text(x: object, kind: type) -> Any:
+def _text(x: object, kind: type) -> object:
     if isinstance(x, kind):
         return x
     if kind is str:
@@ -314,7 +314,7 @@ def of_this_call(x: object) -> Any:
     return x._known() if isinstance(x, Late) else x
 
 
-def repeated(text: Any, count: Any) -> Any:
+def repeated(text: Any, count: Any) -> object:
     """``text * count``; while capturing of the number that the count is in this call."""
     return text * (operator.index(count) if is_unknown(count) else count)
 
@@ -340,7 +340,7 @@ def _formatted_source(part: tuple[Any, Any, Any], of: Callable[[object], str]) -
 _CONVERSIONS: dict[int, Of] = {-1: lambda x: x, ord("s"): str, ord("r"): repr, ord("a"): ascii}
 
 
-def late(kind: type, function: Callable[..., object], /, *args: object, **kwargs: object) -> Any:
+def late(kind: type, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
     """What a pure function gives: at once where all arguments are known, a ``Late`` otherwise."""
     if not (is_unknown(args) or is_unknown(kwargs)):
         return run_now(function, args, kwargs)

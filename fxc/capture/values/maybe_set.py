@@ -25,7 +25,7 @@ class _Unbound:
 UNBOUND: Any = _Unbound()
 
 
-def contents_of(cell: CellType) -> Any:
+def contents_of(cell: CellType) -> object:
     """What a variable of an enclosing function holds."""
     try:
         return cell.cell_contents

@@ -43,7 +43,7 @@ def is_namedtuple(kind: type) -> bool:
     return issubclass(kind, tuple) and hasattr(kind, "_fields")
 
 
-def stand_in(kind: type) -> Any:
+def stand_in(kind: type) -> object:
     """An empty object of a class. See Note [Stand-ins] and Note [Special methods]."""
     made: Any = kind() if kind is SimpleNamespace else object.__new__(shadow_of(kind))
     return made

@@ -62,7 +62,7 @@ class Traced:
         """What to ask for where loops do not carry what has a structure of these keys."""
         return None
 
-    def _settled(self) -> Any:
+    def _settled(self) -> object:
         """What this is once it is known that no other form of it will do."""
         return self
 

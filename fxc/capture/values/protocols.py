@@ -71,7 +71,7 @@ class TakesUfuncs:
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
-    ) -> Any:
+    ) -> object:
         if ufunc is np.multiply and isinstance(inputs[0], np.complexfloating):
             this: Any = self
             if issubclass(this.__class__, complex | np.complexfloating):
@@ -92,7 +92,7 @@ class TakesFunctions(TakesUfuncs):
 
     def __array_function__(
         self, function: object, types: object, args: object, kwargs: object
-    ) -> Any:
+    ) -> object:
         return above().array_function(function, args, kwargs)
 
 
@@ -103,7 +103,7 @@ def as_numpys(name: str) -> Callable[..., Any]:
     is_logical = name in ("any", "all")  # only the methods take ``dtype``
     checked = code if is_logical or name in ("var", "std") else function  # nor ``correction``
 
-    def method(self: object, *args: object, **kwargs: object) -> Any:
+    def method(self: object, *args: object, **kwargs: object) -> object:
         check_call(checked, (self, *args), kwargs)
         if is_logical:
             args, kwargs = _without_dtype(args, kwargs)

@@ -101,7 +101,7 @@ _shadows: weakref.WeakKeyDictionary[type, weakref.ref[type]] = weakref.WeakKeyDi
 _always: weakref.WeakKeyDictionary[type, weakref.ref[type]] = weakref.WeakKeyDictionary()
 
 
-def tuple_class(kind: type) -> Any:
+def tuple_class(kind: type) -> type:
     """The class of what stands for the named tuples of a class."""
     shadow = shadow_of(kind)
     for name in _OF_ITEMS:
@@ -119,7 +119,7 @@ def tuple_of(kind: type, items: Iterable[object]) -> Any:
 _OF_ITEMS = ("__iter__", "__len__", "__getitem__", "__bool__")
 
 
-def _same(self: object, other: object) -> Any:
+def _same(self: object, other: object) -> object:
     if self is not other:
         current().door.places.check_apart(self, other)
     return object.__eq__(self, other)
@@ -273,7 +273,7 @@ def special_methods(kinds: Iterable[type]) -> dict[str, FunctionType]:
 def _through_door(name: str) -> Callable[..., Any]:
     convert = _RESULTS.get(name)
 
-    def method(self: object, /, *args: object, **kwargs: object) -> Any:
+    def method(self: object, /, *args: object, **kwargs: object) -> object:
         found = current().door.special(self, name, *args, **kwargs)
         return convert(found) if convert is not None and isinstance(found, Traced) else found
 
@@ -281,7 +281,7 @@ def _through_door(name: str) -> Callable[..., Any]:
     return method
 
 
-def _text(found: Any) -> Any:
+def _text(found: Any) -> object:
     is_text = found.__class__ is str
     return found._known() if is_text else found
 

@@ -67,7 +67,7 @@ def snapshot(x: object) -> Any:
     return mapped(x, _snapshot_of, as_pythons)
 
 
-def _snapshot_of(x: Any) -> Any:
+def _snapshot_of(x: Any) -> object:
     if isinstance(x, TracedValue):
         return record("copy", x._object, order="K") if is_array(x) else x
     if isinstance(x, Traced):
@@ -85,7 +85,7 @@ def is_array(x: TracedValue) -> bool:
     return isinstance(x._object.type, ArrayType)
 
 
-def as_constants(result: object) -> Any:
+def as_constants(result: object) -> object:
     """A result with traced arrays in place of those that are known, one for each: laid out as these
     are, read-only where they are, and views of one array where they share memory.
     """
