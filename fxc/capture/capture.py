@@ -140,7 +140,7 @@ class _Attempts:
 
 
 def _would_raise(
-    around: Session, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    around: Session, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> bool:
     """Whether a call raises, as far as that is found without running it."""
     budget = Budget.of(MOST_SECONDS / 10, around.operations)

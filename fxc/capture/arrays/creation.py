@@ -46,7 +46,7 @@ def is_array(x: object) -> bool:
     return isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType)
 
 
-def _with_options(function: Any, create: Callable[..., Any]) -> Callable[..., Any]:
+def _with_options(function: Callable[..., Any], create: Callable[..., Any]) -> Callable[..., Any]:
     """A creation function with options of NumPy's that change nothing: a device, an array."""
 
     def call(*args: object, device: object = None, like: object = None, **kwargs: object) -> Any:

@@ -256,7 +256,7 @@ def _is_kept_in(dtype: np.dtype, other: np.dtype) -> bool:
 
 
 def _new_result(
-    result: Value, mask: Operand | None, order: Any, operands: Sequence[Operand]
+    result: Value, mask: Operand | None, order: str, operands: Sequence[Operand]
 ) -> object:
     """A fresh result. Where a mask is False anything may stand in it: what would be computed."""
     session = current()

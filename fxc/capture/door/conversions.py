@@ -44,7 +44,7 @@ def of_number(name: str, convert: Callable[..., object]) -> Callable[..., Any]:
     return converted
 
 
-def _number(kind: type, args: Any, kwargs: Any) -> Any:
+def _number(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """An int or a float of what is known; of NumPy's complex numbers it warns."""
     is_numpys = len(args) == 1 and isinstance(args[0], np.complexfloating)
     return run_now(kind, args, kwargs) if is_numpys else kind(*map(known_text, args), **kwargs)
@@ -109,7 +109,7 @@ def bool_of(door: PlainCalls, *args: object) -> Any:
     return bool(*args) if x is None else to_bool(x)
 
 
-def text_of(kind: Any) -> Any:
+def text_of(kind: Callable[..., Any]) -> Any:
     def text(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
         door.check_text(args)
         if len(args) == 1 and kind in (str, repr):

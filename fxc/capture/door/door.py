@@ -262,7 +262,7 @@ class Door(PlainCalls):
         """A generator of this function, which does in Python what code of C does."""
         return self._run(f, self.staged(f), tuple(run_over(self, args)), kwargs)
 
-    def _call_object(self, f: Any, kind: type, args: Any, kwargs: Kwargs) -> object:
+    def _call_object(self, f: Any, kind: type, args: tuple[Any, ...], kwargs: Kwargs) -> object:
         if is_custom_op(kind):
             return call_custom(f, args, kwargs)
         if kind is functools.partial:

@@ -225,7 +225,7 @@ def _groupby(door: PlainCalls, *args: object, **kwargs: object) -> Any:
     return door.made(found)
 
 
-def _reduce(door: PlainCalls, function: Any, items: Any, *initial: object) -> Any:
+def _reduce(door: PlainCalls, function: Callable[..., Any], items: Any, *initial: object) -> Any:
     if initial:
         return door.staged(_reduced)(function, items, *initial)
     if _has_places(items):
@@ -279,7 +279,7 @@ def _errstate(door: PlainCalls, **options: Any) -> Ignoring:
 Numbered = import_later("fxc.capture.statements.driven", "Numbered")
 
 
-def _in_place(function: Any) -> Callable[..., Any]:
+def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     def called(door: PlainCalls, x: object, *args: object) -> object:
         return function(door.to_change(x), *args)
 

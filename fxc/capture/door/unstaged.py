@@ -92,7 +92,7 @@ def call_numpy(door: Staged, f: object, args: Args, kwargs: Kwargs) -> object:
     return eager(door, f, args, kwargs)
 
 
-def _check_operands(door: Staged, args: Any) -> None:
+def _check_operands(door: Staged, args: tuple[Any, ...]) -> None:
     """Refuse objects of the user's classes among the arguments of a function of NumPy's."""
     for x in args:
         if type(x) in (list, tuple):

@@ -79,7 +79,7 @@ def has_source(function: object) -> bool:
     return isinstance(inner, FunctionType) and only_computes(function)
 
 
-def run_source(function: Any, args: Args, kwargs: Kwargs, name: str = "") -> Any:
+def run_source(function: Callable[..., Any], args: Args, kwargs: Kwargs, name: str = "") -> Any:
     """What NumPy's own code of ``function`` makes of traced arguments.
 
     Raises ``CaptureError`` where it needs the elements of an array. Where it asks them only for
@@ -111,7 +111,7 @@ def run_source(function: Any, args: Args, kwargs: Kwargs, name: str = "") -> Any
     return as_constants(result)
 
 
-def run_unlisted(function: Any, args: Args, kwargs: Kwargs) -> object:
+def run_unlisted(function: Callable[..., Any], args: Args, kwargs: Kwargs) -> object:
     """As ``run_source``, for a function that nobody has looked at.
 
     Its code may ask for sizes that depend on data, where one answer is taken to be the usual one
@@ -341,7 +341,7 @@ def _helper(function: FunctionType) -> Callable[..., Any]:
     return call
 
 
-def _making(function: Any) -> Callable[..., Any]:
+def _making(function: Callable[..., Any]) -> Callable[..., Any]:
     ours = CREATION[function]
 
     def make(*args: Any, **kwargs: Any) -> object:

@@ -52,7 +52,9 @@ from .numpy_source import SOURCES, has_source, run_source, run_unlisted
 with_class = import_later("fxc.capture.numpy_api.sampled_classes", "with_class")
 
 
-def array_function(function: Any, args: Any, kwargs: Any) -> object:
+def array_function(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> object:
     """Call the table's entry for ``function``; what there is no entry for is called as it is.
 
     Raises ``CaptureError`` where it is not known what that gives.
@@ -61,13 +63,15 @@ def array_function(function: Any, args: Any, kwargs: Any) -> object:
     return as_function(function, args, kwargs)
 
 
-def as_function(function: Any, args: Any, kwargs: Any) -> object:
+def as_function(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> object:
     """The same for arguments that are known to be right in kind and number."""
     found = _attempted(function, args, kwargs)
     return with_class(function, args, kwargs, found) if current().classes else found
 
 
-def _attempted(function: Any, args: Args, kwargs: Kwargs) -> object:
+def _attempted(function: Callable[..., Any], args: Args, kwargs: Kwargs) -> object:
     try:
         return _handled(function, args, kwargs)
     except CaptureError as error:
@@ -93,7 +97,7 @@ def is_code_of_numpys(function: object) -> bool:
     return function in SOURCES or has_source(function)
 
 
-def _handled(function: Any, args: Any, kwargs: Any) -> object:
+def _handled(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
     handler = FUNCTIONS.get(function)
     if handler is not None:
         try:

@@ -25,7 +25,9 @@ from .placing import at
 of_ufunc = import_later("fxc.capture.numpy_api.sampled_classes", "of_ufunc")
 
 
-def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[object, ...], kwargs: Any) -> object:
+def array_ufunc(
+    ufunc: np.ufunc, method: str, inputs: tuple[object, ...], kwargs: dict[str, Any]
+) -> object:
     """``__array_ufunc__`` of all traced values."""
     try:
         found = _recorded(ufunc, method, inputs, dict(kwargs))

@@ -35,7 +35,7 @@ def check_call(function: Any, args: Sequence[object], kwargs: Mapping[str, objec
 
 
 @lru_cache(maxsize=1024)
-def parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
+def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     """The parameters of a function that tells them, by name, in order."""
     return inspect.signature(function).parameters
 
@@ -45,7 +45,7 @@ def _is_python(function: object) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _binder(function: Any) -> Callable[..., None] | None:
+def _binder(function: Callable[..., Any]) -> Callable[..., None] | None:
     """A function with these parameters that does nothing; None if NumPy does not tell them."""
     try:
         signature = inspect.signature(function)
