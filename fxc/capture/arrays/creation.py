@@ -49,7 +49,7 @@ def is_array(x: object) -> bool:
 def _with_options(function: Callable[..., Any], create: Callable[..., Any]) -> Callable[..., Any]:
     """A creation function with options of NumPy's that change nothing: a device, an array."""
 
-    def call(*args: object, device: object = None, like: object = None, **kwargs: object) -> Any:
+    def call(*args: object, device: object = None, like: object = None, **kwargs: object) -> object:
         is_like = like is None or is_array(like)
         is_other = {"device": device not in (None, "cpu"), "like": not is_like}
         for name in filter(is_other.get, is_other):
@@ -372,7 +372,7 @@ def _contiguous(order: str) -> Callable[..., Any]:
     return convert
 
 
-def copy(a: object, order: str = "K", subok: bool = False) -> Any:
+def copy(a: object, order: str = "K", subok: bool = False) -> object:
     return wrap(array_value(a)).copy(order)
 
 

@@ -161,7 +161,7 @@ class TracedVoid(TakesFunctions, Traced):
         for name in self.dtype.names or ():
             yield (self._cell if self.dtype[name].kind in "SU" else self)[name]
 
-    def item(self) -> Any:
+    def item(self) -> object:
         return tuple([part.item() for part in self])
 
     tolist = item
@@ -230,7 +230,7 @@ class TracedFlat(Traced):
         self._at = 0
         self._whole: Any = None  # what a loop runs over
 
-    def _counted(self) -> Any:
+    def _counted(self) -> object:
         if self._whole is None and not self._at:
             self._whole = above().elements_in_order(self._array)
         return self._whole
@@ -241,7 +241,7 @@ class TracedFlat(Traced):
         return self.copy()._operand()  # type: ignore[no-any-return]
 
     @property
-    def base(self) -> Any:
+    def base(self) -> object:
         return self._array
 
     @property

@@ -256,7 +256,7 @@ def spread_mask(mask: Value, behind: int) -> Value:
 # ------------------------------------------------------------------ x[m] and x[m] = y
 
 
-def read(view: Value, mask: Mask) -> Any:
+def read(view: Value, mask: Mask) -> object:
     """``x[m]``, as it is now."""
     session = current()
     if mask.place != mask.axis:

@@ -212,7 +212,7 @@ def _options(name: str, asked: Asked) -> dict[str, Any]:
 def reducing(name: str) -> Callable[..., Any]:
     """NumPy's function of that name."""
 
-    def call(a: object, axis: object = None, *args: object, **options: object) -> Any:
+    def call(a: object, axis: object = None, *args: object, **options: object) -> object:
         given = args if name in _TAKES_DTYPE else (None, *args)
         return reduce(name, a, Asked(axis, *given, **options))
 
@@ -222,7 +222,7 @@ def reducing(name: str) -> Callable[..., Any]:
 def deviating(name: str) -> Callable[..., Any]:
     """``np.var`` or ``np.std``, which call ``ddof`` by another name, too."""
 
-    def call(a: object, *args: object, **options: object) -> Any:
+    def call(a: object, *args: object, **options: object) -> object:
         return reduce(name, a, Asked(**named(name, args, options)))
 
     return call

@@ -31,7 +31,7 @@ def _sorting(name: str) -> Callable[..., Any]:
         order: object = None,
         *,
         stable: object = None,
-    ) -> Any:
+    ) -> object:
         x = reducible(a)
         _check_order(x, order)
         return record(name, x, axis=_axis(axis), kind=_kind(kind, stable))
@@ -44,7 +44,7 @@ def _dividing(name: str) -> Callable[..., Any]:
 
     def call(
         a: object, kth: object, axis: object = -1, kind: str = "introselect", order: object = None
-    ) -> Any:
+    ) -> object:
         x = reducible(a)
         _check_order(x, order)
         return record(name, x, _places(kth, kind), axis=_axis(axis))

@@ -95,7 +95,7 @@ class TracedArray(ArrayFacts):
     setflags = _setflags
 
     @property
-    def base(self) -> Any:
+    def base(self) -> object:
         return base_of(self)
 
     @property
@@ -168,7 +168,7 @@ class TracedArray(ArrayFacts):
 
     __deepcopy__ = __copy__
 
-    def item(self, *args: object) -> Any:
+    def item(self, *args: object) -> object:
         size = self._type.size
         if args == () and is_single(self._type):
             found = self[(0,) * self.ndim] if self.ndim else record("item", self._value)

@@ -69,7 +69,7 @@ def clear(items: Keyed) -> None:
         _staged(emptied, table)
 
 
-def pop(items: Keyed, key: object, *default: object) -> Any:
+def pop(items: Keyed, key: object, *default: object) -> object:
     """``dict.pop``."""
     table = _holed(items)
     if default and table.is_empty():

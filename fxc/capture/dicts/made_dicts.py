@@ -65,7 +65,7 @@ class OpenDict(ExternalDict):
             return True
         return reduce(np.logical_or, map(_flag, held)) if held else False
 
-    def length(self) -> Any:
+    def length(self) -> object:
         held = list(dict.values(self))
         flags = [to_int(_flag(x)) for x in held if type(x) is MaybeSet]
         return sum(flags, len(held) - len(flags))
@@ -125,7 +125,7 @@ class MadeDicts:
         """What stands for a text among keys."""
         return self._words.setdefault(text, len(self._words))
 
-    def made(self, items: Any) -> Any:
+    def made(self, items: Any) -> object:
         """A dict or a set that the program makes here."""
         if type(items) not in (dict, set, OrderedDict) and not _counts(items):
             return items

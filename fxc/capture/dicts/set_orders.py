@@ -156,7 +156,7 @@ def in_table_order(table: KeyedBuffer, items: Counted | Bounded) -> Counted | Bo
     order = _Order(table, is_tuple)
     order.fill()
 
-    def at(place: Any) -> Any:
+    def at(place: Any) -> object:
         return item(order.member(place))
 
     if isinstance(items, Counted):

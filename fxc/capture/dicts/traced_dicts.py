@@ -89,7 +89,7 @@ class Keyed(WithLength, Limited):
             return KnownItems(self.table, part)
         at: Any = items.item
 
-        def item(place: object) -> Any:
+        def item(place: object) -> object:
             found = at(place)
             return found if part is None else found[part]
 
@@ -218,7 +218,7 @@ class TracedDict(Keyed):
     def items(self) -> Any:
         return self.in_order(None)
 
-    def copy(self) -> Any:
+    def copy(self) -> object:
         """As ``dict.copy``, or that of its like."""
         if self.of in (defaultdict, OrderedDict):
             raise self.refused("a copy")

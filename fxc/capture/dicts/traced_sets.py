@@ -127,7 +127,7 @@ class TracedSet(Keyed):
         for other in others:
             self._staged(taken_in, made_of(self, other), any_order(other))
 
-    def copy(self) -> Any:
+    def copy(self) -> object:
         return self | set()
 
     renewed = copy

@@ -63,7 +63,7 @@ class OneOfItems(Limited):
         return alike and 1 < len(items) <= _MOST and not kinds & {type(None), str, bytes, type}
 
     @staticmethod
-    def at(items: Sequence[Any], number_at: Callable[[list[Any]], Any]) -> Any:
+    def at(items: Sequence[Any], number_at: Callable[[list[Any]], Any]) -> object:
         """The one of several such, of the same objects, that stands at a place; else None."""
         if not all(type(x) is OneOfItems for x in items):
             return None

@@ -236,7 +236,7 @@ def _list_of_graph(door: PlainCalls, args: Args) -> Any:
 def dict_or_set(kind: type) -> Any:
     """``dict`` or ``set``."""
 
-    def made(door: PlainCalls, *args: object, **kwargs: object) -> Any:
+    def made(door: PlainCalls, *args: object, **kwargs: object) -> object:
         (x,) = args if len(args) == 1 and not kwargs else (None,)
         if isinstance(x, Keyed) and issubclass(x.of, kind):
             return x.renewed()

@@ -117,7 +117,7 @@ class Door(PlainCalls):
         super().__init__(session, outside)
         self._recursion = Recursion(session)
 
-    def call(self, f: object, /, *args: object, **kwargs: object) -> Any:
+    def call(self, f: object, /, *args: object, **kwargs: object) -> object:
         """Call ``f`` in the only way it may be called here."""
         try:
             differs = self.session.has_differing and differing_in((args, kwargs)) is not None

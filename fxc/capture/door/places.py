@@ -76,7 +76,7 @@ class _Part:
     owner: Any
 
     @property
-    def base(self) -> Any:
+    def base(self) -> object:
         return self.owner
 
     @property
@@ -115,7 +115,7 @@ class Attribute(_Part):
     def may_begin(self) -> bool:
         return self.door.may_be_given(self.owner, self.name)
 
-    def read(self) -> Any:
+    def read(self) -> object:
         return self.door.attr(self.owner, self.name)
 
     def held(self) -> Any:
@@ -182,7 +182,7 @@ class Item(_Part):
         kind = self.owner.kind if isinstance(self.owner, ExternalDict) else type(self.owner)
         return kind is dict or kind is OrderedDict
 
-    def read(self) -> Any:
+    def read(self) -> object:
         return self.owner[self.key]
 
     def held(self) -> Any:
@@ -239,10 +239,10 @@ class Rebound:
     may_begin: bool = False
 
     @property
-    def base(self) -> Any:
+    def base(self) -> object:
         return self.cell
 
-    def read(self) -> Any:
+    def read(self) -> object:
         return contents_of(self.cell)
 
     held = read
@@ -267,14 +267,14 @@ class OuterPlace:
     may_begin: bool = False
 
     @property
-    def base(self) -> Any:
+    def base(self) -> object:
         return self.variable.holder
 
     @property
     def flag(self) -> bool:
         return self.door.has_outer(self.variable)
 
-    def read(self) -> Any:
+    def read(self) -> object:
         return self.door.outer_value(self.variable)
 
     held = read

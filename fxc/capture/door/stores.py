@@ -109,7 +109,7 @@ class Stores(ItemAccess):
         """``owner`` in ``owner.name = value``."""
         owner = record_of(owner)
 
-        def read(name: str) -> Any:
+        def read(name: str) -> object:
             return self.to_change(self.attr(owner, name))
 
         return Names(read, partial(self.store_attr, owner), partial(self.delete_attr, owner))

@@ -68,7 +68,7 @@ class Differing(TakesFunctions, Traced):
         found = self.left if self.right is None else self.right
         return found._plain() if isinstance(found, Traced) else found
 
-    def _counted(self) -> Any:
+    def _counted(self) -> object:
         return above().counted(self._plain())
 
     @property

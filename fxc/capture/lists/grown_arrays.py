@@ -47,7 +47,7 @@ class GrownArrays(ToGrow):
         super().__init__()
         self._taken: dict[int, GrownArray] = {}
 
-    def made(self, x: Any, place: int) -> Any:
+    def made(self, x: Any, place: int) -> object:
         """An array that a variable begins with."""
         value = array_of(x)
         if value is None or not 1 <= value.type.rank <= 2:

@@ -20,7 +20,7 @@ from .texts import Text, code_of, codes_in, is_char, refused
 class GrownTexts(ToGrow):
     """The texts of a capture to which loops may add, by the place where they begin."""
 
-    def made(self, text: str, place: int, front: bool) -> Any:
+    def made(self, text: str, place: int, front: bool) -> object:
         """A text that a variable begins with."""
         if not self.grows(f"text at {user_location()}:{place}"):
             return text
@@ -68,7 +68,7 @@ class Grown(Text):
     def grows_at_begin(self) -> bool:  # type: ignore[override]
         return self._buffer.front
 
-    def length(self) -> Any:
+    def length(self) -> object:
         return self._count
 
     def codes(self) -> TracedArray:

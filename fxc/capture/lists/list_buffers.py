@@ -121,7 +121,7 @@ class Buffer(Owned):
 
     # -------------------------------------------------------- the length
 
-    def length(self) -> Any:
+    def length(self) -> object:
         if self._room is None:
             return any_number() if self.awaited_by() else len(self._items)
         return self.number() if self.session.in_loop(self.home) else wrap_dim(self.size_here())

@@ -78,7 +78,7 @@ class ChangedList(WithLength):
         elif not isinstance(key, slice):
             self.not_yet()
 
-    def pop(self, place: object = -1) -> Any:
+    def pop(self, place: object = -1) -> object:
         if (items := self._known_items(place)) is not None:
             return items.pop(place)
         if not self.begin_change():

@@ -191,7 +191,7 @@ class PooledList(ChangedList, Pooled):
             raise self.refused("a use in Python")
         return iter(found)
 
-    def at(self, place: Int) -> Any:
+    def at(self, place: Int) -> object:
         """The item at a place that there is."""
         arena = self.pool.arena
         if arena.form is not None:

@@ -131,7 +131,7 @@ class Room:
         for array, each in zip(arrays, pack(form, x), strict=True):
             wrap(array)[there] = variable_of(each)
 
-    def at(self, place: Int, part: int | None = None) -> Any:
+    def at(self, place: Int, part: int | None = None) -> object:
         """The item at a place, or a part of it."""
         (form, arrays), there = self._part(part), self._turned(place)
         return item_of(form, [operand(wrap(array)[there]) for array in arrays])

@@ -41,7 +41,7 @@ array_of = import_later("fxc.capture.arrays.sequences", "array_of")
 # the list than to read and write numbers: ``append``, a row that is replaced.
 
 
-def made(by_python: Request, items: Sequence[Any]) -> Any:
+def made(by_python: Request, items: Sequence[Any]) -> object:
     """The list of the graph for one that Python has made; NotImplemented if it cannot be one. The
     request is to leave it to Python.
     """

@@ -37,7 +37,7 @@ class MadeLists:
         self.outside = Requests()
         self.is_outside_changed = False
 
-    def made(self, items: object, place: str, *, in_graph: bool = False) -> Any:
+    def made(self, items: object, place: str, *, in_graph: bool = False) -> object:
         """A list, or a deque, that the program makes at a place; one that is to be of the graph
         unless that has failed, or one that is if that has been asked for.
         """

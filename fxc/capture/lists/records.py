@@ -109,7 +109,7 @@ class Pool:
     def at(self, number: Int) -> Record:
         return Record(self, number)
 
-    def read(self, number: Int, place: int) -> Any:
+    def read(self, number: Int, place: int) -> object:
         return self.table.part_at(number, place)
 
     def write(self, number: Int, place: int, x: object) -> None:

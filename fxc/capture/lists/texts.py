@@ -289,7 +289,7 @@ class Text(UnknownText):
     def codes(self) -> TracedArray:
         return self._codes
 
-    def length(self) -> Any:
+    def length(self) -> object:
         return self.codes().shape[0]
 
     def _is_filled(self) -> object:

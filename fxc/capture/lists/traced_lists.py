@@ -65,7 +65,7 @@ class TracedList(ListParts, ChangedList):
 
     # -------------------------------------------------------- changes
 
-    def pop(self, *places: object) -> Any:
+    def pop(self, *places: object) -> object:
         """As ``list.pop`` or ``deque.pop``."""
         if places and self.of is deque:
             raise TypeError("deque.pop() takes no arguments")
@@ -336,7 +336,7 @@ class TracedList(ListParts, ChangedList):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def copy(self) -> Any:
+    def copy(self) -> object:
         if self.of is list:
             return self[:]
         if self._room is not None:

@@ -21,7 +21,7 @@ def _math_function(name: str) -> Callable[..., Any]:
     op = f"math_{name}"
     count = PYTHON_OPERATORS[op][0]
 
-    def call(*args: object) -> Any:
+    def call(*args: object) -> object:
         if len(args) != count:
             return NotImplemented
         return int_of(op, *map(operand, args))
@@ -32,7 +32,7 @@ def _math_function(name: str) -> Callable[..., Any]:
 def _whole(name: str) -> Callable[..., Any]:
     """``math.floor`` and its kin: an int is what it is."""
 
-    def call(x: Any) -> Any:
+    def call(x: Any) -> object:
         if type(x) is TracedInt:
             return x
         if x._value.type.weak and x._value.type.dtype.kind in "bi":

@@ -35,7 +35,7 @@ def listed(op: Operator) -> Callable[..., Any]:
     params, function = op.schema.params, op.numpy
     count = op.schema.positional
 
-    def call(*args: object, **kwargs: object) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         parameters = parameters_of(function)
         given = {**dict(zip(parameters, args, strict=False)), **kwargs}
         names = [*list(parameters)[:count], *(each.name for each in params[count:])]
@@ -119,7 +119,7 @@ _MOST_BINS = 2**16  # beside one for each element
 def _transform(name: str) -> Callable[..., Any]:
     def call(
         a: object, n: object = None, axis: object = -1, norm: object = None, out: object = None
-    ) -> Any:
+    ) -> object:
         _refuse_options(f"fft.{name}", out=out)
         size = None if n is None else dim_of(n)
         value = array_value(a)

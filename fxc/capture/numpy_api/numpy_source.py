@@ -312,7 +312,7 @@ def _of_numbers(function: object) -> Any:
     if not callable(function):
         return function
 
-    def call(*args: object) -> Any:
+    def call(*args: object) -> object:
         found = call_function(function, args, {})
         return function(*args) if found is NotImplemented else found
 
@@ -325,7 +325,7 @@ _DISPATCHER: type = type(np.sum)  # of functions that ask their arguments for __
 def _taking_lists(function: Any) -> Callable[..., Any]:
     """A function of NumPy's, which does not see traced ints, nor traced numbers in a list."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> object:
         is_list = bool(args) and isinstance(args[0], list | tuple)
         if (is_list or TracedInt in map(type, args)) and has_traced(args):
             return current().door.call(function, *args, **kwargs)
@@ -335,7 +335,7 @@ def _taking_lists(function: Any) -> Callable[..., Any]:
 
 
 def _helper(function: FunctionType) -> Callable[..., Any]:
-    def call(*args: object, **kwargs: object) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         return _ours(function)(*args, **kwargs)
 
     return call

@@ -42,7 +42,7 @@ def averaging(name: str, whole: Callable[..., Any]) -> Callable[..., Any]:
     """
     code = getattr(np._core._methods, f"_{name}")  # type: ignore[attr-defined]
 
-    def call(a: object, *args: object, **options: object) -> Any:
+    def call(a: object, *args: object, **options: object) -> object:
         where = options.get("where", True)
         if options.get("mean") is None and (where is True or where is np._NoValue):
             return whole(a, *args, **options)

@@ -21,7 +21,7 @@ def _taper(name: str, compute: Callable[..., object]) -> Callable[..., Any]:
     as floats, and what follows in the call.
     """
 
-    def call(M: Any, *more: object) -> Any:
+    def call(M: Any, *more: object) -> object:
         if type(M) not in (int, TracedInt):
             raise refuse(NUMPY_OPTION, f"np.{name} of a number that depends on data")
         if M < 1 and not more:

@@ -72,7 +72,7 @@ def _with_core_dimensions(
     if runs_python(ufunc):
         raise refuse(NUMPY_CALL, f"the ufunc {ufunc.__name__}, which runs Python code,")
 
-    def call(*given: object, **chosen: object) -> Any:
+    def call(*given: object, **chosen: object) -> object:
         try:
             return call_foreign(ufunc, given, chosen)
         except Unlearnable as reason:

@@ -142,7 +142,7 @@ class External:
             raise refuse(ARGUMENT_KIND, f"{name} of a {self.kind.__name__} from outside")
         return getattr(self, name)
 
-    def length(self) -> Any:
+    def length(self) -> object:
         self.settle()
         return len(self)  # type: ignore[arg-type]
 

@@ -208,7 +208,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         self._change("delitem", plain_key(key))
         self.see(plain_key(key), MISSING)
 
-    def pop(self, key: object, *default: object) -> Any:
+    def pop(self, key: object, *default: object) -> object:
         value = given(self._find(key))
         if value is MISSING:
             if default:

@@ -112,7 +112,7 @@ class ExternalList(ExternalSequence, list[Any]):
         self.settle()
         return list.__getitem__(self, key)
 
-    def length(self) -> Any:
+    def length(self) -> object:
         self._check_not_growing()
         if self._whole:
             return list.__len__(self)
@@ -305,7 +305,7 @@ class ExternalList(ExternalSequence, list[Any]):
         self._change("delitem", where)
         list.__delitem__(self, where)
 
-    def pop(self, index: object = -1, /) -> Any:
+    def pop(self, index: object = -1, /) -> object:
         self.settle()
         if not list.__len__(self):
             raise IndexError("pop from empty list")

@@ -210,7 +210,7 @@ class ExternalDeque(ExternalSequence, deque[Any]):
         self._change("appendleft", value=value)
         deque.appendleft(self, value)
 
-    def pop(self) -> Any:  # type: ignore[override]
+    def pop(self) -> object:  # type: ignore[override]
         return self._taken("pop")
 
     def popleft(self) -> object:

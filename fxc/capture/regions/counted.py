@@ -215,7 +215,7 @@ class Bounded(_Items):
         low, high = map(_python_int, (self.low, self.high))
         return both_hold(number >= low, number < high)
 
-    def at(self, place: object) -> Any:
+    def at(self, place: object) -> object:
         found = arithmetic("add", _python_int(self.low), place)
         return found if self.item is None else self.item(found)
 
@@ -225,7 +225,7 @@ class Bounded(_Items):
         low, high = (operand(_python_int(x)) for x in (self.low, self.high))
         last = session.record("py_subtract", high, Literal(1))
 
-        def item(k: object) -> Any:
+        def item(k: object) -> object:
             left = session.record("py_subtract", last, operand(k))
             place = record("py_add", low, left)
             return place if self.item is None else self.item(place)
@@ -338,7 +338,7 @@ def _bounded(asked: tuple[object, ...], low: object, high: object, step: object)
     span = arithmetic("sub", *((first, last) if is_down else (last, first)))
     trips = arithmetic("floordiv", arithmetic("add", span, distance - 1), distance)
 
-    def item(k: object) -> Any:
+    def item(k: object) -> object:
         way = session.record("py_multiply", operand(k), operand(by))
         return record("py_add", operand(first), way)
 

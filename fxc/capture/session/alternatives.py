@@ -109,10 +109,8 @@ def is_option(session: Recorder, value: Value, option: Value) -> Operand:
     return _combined(session, found.test, *sides)
 
 
-def _combined(session: Recorder, test: Operand, left: Operand, right: Operand) -> Operand:
+def _combined(session: Recorder, test: Value, left: Operand, right: Operand) -> Operand:
     """``left if test else right``, of bools."""
-    if isinstance(test, Literal):
-        return left if test.value else right
     if left == right:
         return left
     terms = [

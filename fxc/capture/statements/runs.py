@@ -86,7 +86,7 @@ class _Keys:
                 "give it a default",
             )
 
-    def at(self, place: Any) -> Any:
+    def at(self, place: Any) -> object:
         """The key of an item."""
         found = self.array[place]
         return found if self._to_python is None else self._to_python(found)
@@ -168,7 +168,7 @@ def _runs(items: Counted, keys: _Keys) -> Counted:
         latest[:] = [token]
         keys.rely()
 
-        def item(k: object) -> Any:
+        def item(k: object) -> object:
             if latest != [token]:
                 raise refuse(
                     ITERATOR,

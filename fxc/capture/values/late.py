@@ -109,7 +109,7 @@ class Late(Traced):
             raise AttributeError(f"{self._kind.__name__!r} object has no attribute {name!r}")
         method = getattr(self._kind, name)
 
-        def call(*args: object, **kwargs: object) -> Any:
+        def call(*args: object, **kwargs: object) -> object:
             if name in OF_TEXTS:
                 return late(self._kind, method, self, *used_up(args), **kwargs)
             if name == "count" and self._function is bin and args == ("1",):
@@ -221,7 +221,7 @@ class Template:
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_maker": None}  # of source: it is made again
 
-    def made(self, *parts: object) -> Any:
+    def made(self, *parts: object) -> object:
         """The text itself, at run time."""
         self._maker = maker = self._maker or maker_of(self, _HOLE)
         return maker(*parts)
