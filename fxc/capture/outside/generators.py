@@ -261,11 +261,7 @@ def _dims(x: Any) -> Shape:
 
 
 def _shape(
-    generator: TracedGenerator,
-    name: str,
-    given: dict[str, Any],
-    xs: dict[str, Any],
-    sizes: Shape | None,
+    generator: TracedGenerator, name: str, given: Kwargs, xs: dict[str, Any], sizes: Shape | None
 ) -> Shape | None:
     """The shape of what a draw gives; None for a number."""
     if name not in _BY_SHAPE and any(type_of(x).dtype.kind == "c" for x in xs.values()):
@@ -290,12 +286,12 @@ def _shape(
     return dims or None
 
 
-def _permuted(given: dict[str, Any], xs: dict[str, object], sizes: Shape | None) -> Shape:
+def _permuted(given: Kwargs, xs: dict[str, object], sizes: Shape | None) -> Shape:
     (x,) = list(xs.values())[:1]
     return _dims(x) or (dim_of(given["x"]),)
 
 
-def _chosen(given: dict[str, Any], xs: dict[str, object], sizes: Shape | None) -> Shape:
+def _chosen(given: Kwargs, xs: dict[str, object], sizes: Shape | None) -> Shape:
     dims = _dims(xs["a"])
     axis = known_int(given.get("axis", 0), "an axis")
     place = axis % len(dims) if dims else 0

@@ -48,11 +48,7 @@ class Late(Traced):
     _of_item, _written_by = str, "_late"
 
     def __init__(
-        self,
-        kind: type,
-        function: Callable[..., object],
-        args: tuple[Any, ...],
-        kwargs: dict[str, object],
+        self, kind: type, function: Callable[..., object], args: Any, kwargs: dict[str, object]
     ) -> None:
         self._kind = kind
         self._function = function
