@@ -28,6 +28,8 @@ from tests.exporters.corpus import Example, exported
 # XLA contracts ``a * b + c``, and multiplies by the reciprocal of a constant instead of dividing
 # by it. Not so with these options: what is no sum and no elementary function has NumPy's bits.
 PLAIN = {"xla_backend_optimization_level": "0", "xla_disable_hlo_passes": "algsimp"}
+# Its newer way to make code of what it fuses takes twice the time for modules as small as these.
+QUICK = {"xla_cpu_use_fusion_emitters": False}
 
 
 @cache
@@ -35,7 +37,7 @@ def compiled(text: str, plain: bool = False) -> Any:
     """XLA's executable of a module."""
     jax.config.update("jax_enable_x64", True)
     backend = get_backend("cpu")
-    options = get_compile_options(1, 1, env_options_overrides=dict(PLAIN) if plain else None)
+    options = get_compile_options(1, 1, env_options_overrides=QUICK | (PLAIN if plain else {}))
     devices = backend.local_devices()[:1]
     return backend.compile_and_load(text, executable_devices=devices, compile_options=options)
 
