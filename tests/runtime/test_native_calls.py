@@ -919,16 +919,14 @@ def test_a_call_may_take_the_class_away_that_it_came_by() -> None:
             gc.collect()
             return "added"
 
-    gc.freeze()  # what other tests have left takes long to go through, each time
-    try:
-        program: Any = fxc.compile(add_one)
-        for _ in range(40):
-            for _ in range(3):
-                assert program(2.0) == 3.0
-            assert is_native(program)
-            assert program(Clears()) == "added"
-    finally:
-        gc.unfreeze()
+    # What other tests have left takes long to go through, each time: here, and where it is thawed again.
+    gc.freeze()
+    program: Any = fxc.compile(add_one)
+    for _ in range(40):
+        for _ in range(3):
+            assert program(2.0) == 3.0
+        assert is_native(program)
+        assert program(Clears()) == "added"
 
 
 def test_a_bug_costs_speed_only(monkeypatch: pytest.MonkeyPatch) -> None:
