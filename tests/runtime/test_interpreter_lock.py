@@ -22,12 +22,12 @@ import fxc
 from tests.covering import in_turns
 
 ROOT = Path(__file__).parents[2]
-MANY = 3_000_000
+MANY = 1_500_000
 
 
 def one_nest(x):
     y = x
-    for _ in range(30):
+    for _ in range(40):
         y = np.sqrt(y * y + 1.0) / 1.5
     return y
 
@@ -60,7 +60,7 @@ def numbers(x):
 
 def steps(x):
     y = x[:5000].copy()
-    for _ in range(50000):
+    for _ in range(25000):
         y = np.sqrt(y * y + 1.0) / 1.5
     return y
 
