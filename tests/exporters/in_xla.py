@@ -25,11 +25,12 @@ from fxc.ir.tree import flatten
 from fxc.ops.kernels import kernel_of
 from tests.exporters.corpus import Example, exported
 
+# XLA's optimisation of machine code, and its newer way to make code of what it fuses, take most of the
+# time of modules as small as these.
+QUICK = {"xla_backend_optimization_level": "0", "xla_cpu_use_fusion_emitters": False}
 # XLA contracts ``a * b + c``, and multiplies by the reciprocal of a constant instead of dividing
 # by it. Not so with these options: what is no sum and no elementary function has NumPy's bits.
-PLAIN = {"xla_backend_optimization_level": "0", "xla_disable_hlo_passes": "algsimp"}
-# Its newer way to make code of what it fuses takes twice the time for modules as small as these.
-QUICK = {"xla_cpu_use_fusion_emitters": False}
+PLAIN = {"xla_disable_hlo_passes": "algsimp", **QUICK}
 
 
 @cache
@@ -37,7 +38,7 @@ def compiled(text: str, plain: bool = False) -> Any:
     """XLA's executable of a module."""
     jax.config.update("jax_enable_x64", True)
     backend = get_backend("cpu")
-    options = get_compile_options(1, 1, env_options_overrides=QUICK | (PLAIN if plain else {}))
+    options = get_compile_options(1, 1, env_options_overrides=PLAIN if plain else QUICK)
     devices = backend.local_devices()[:1]
     return backend.compile_and_load(text, executable_devices=devices, compile_options=options)
 
