@@ -47,13 +47,25 @@ REFUSED = "refused, and compared in parts"  # one of the tests of random program
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="whole products of cases, not pairs")
     parser.addoption("--threads", action="store_true", help="loops of any size are parallel")
-    parser.addoption("--turn", type=int, help="every second test, from this one on: 0 or 1")
+    parser.addoption("--turn", type=int, help="every third case of each test: 0 or 1")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     turn = config.getoption("turn")
     if turn is not None and not config.getoption("thorough"):
-        items[:] = items[turn::2]
+        items[:] = _in_turn(items, turn)
+
+
+def _in_turn(items: list[pytest.Item], turn: int) -> list[pytest.Item]:
+    """Every third case of each test, or every second where it has no three; other ones at the other turn."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    chosen = []
+    for number, each in enumerate(cases.values()):
+        step = 3 if len(each) > 2 else 2
+        chosen += each[(turn + number) % step :: step]
+    return chosen
 
 
 def pytest_configure(config: pytest.Config) -> None:

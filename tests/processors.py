@@ -8,7 +8,8 @@ makes code without the instructions (``FXC_CPU_FEATURES``). Nothing is added: wh
 has no AVX-512 itself, that row is not run, and neither is one that is this processor as it is, which has
 run all tests. The output says so. One that has all instructions of this one, and other routines of
 OpenBLAS alone, runs what these have an influence on (``-m products``). Those with fewer instructions
-take the tests in turns, each every second one; with ``--thorough`` each takes all.
+take the cases of a test in turns, each every third one, or every second where a test has no three; with
+``--thorough`` each takes all.
 """
 
 from __future__ import annotations
