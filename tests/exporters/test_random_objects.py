@@ -22,7 +22,7 @@ from tests.random_programs import random_program
 
 from .test_objects import OWN, on_linux
 
-COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) // 5 or 20
+COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) // 5 or 10
 FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # seeds from here on
 Make = Callable[[], tuple[Any, ...]]
 
