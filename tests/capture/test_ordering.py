@@ -505,9 +505,10 @@ def rows_of_texts(x: Any) -> Any:
             rows.append((round(float(x[i]), 1), "low" if x[i] < 0.6 else "high", i))
             lists.append([round(float(x[i]), 1), "low" if i % 3 else "high"])
         names.append("b" if x[i] > 0.5 else "a")
+    ends = min(rows), max(rows), min(names)
     lists.sort(reverse=True)
     by_name = sorted(rows, key=lambda row: (row[1], -row[0]))
-    return sorted(rows), by_name, lists, sorted(names)
+    return sorted(rows), by_name, lists, sorted(names), ends
 
 
 def rows_in_two_lists(x: Any) -> Any:

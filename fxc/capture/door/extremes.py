@@ -15,6 +15,7 @@ from fxc.ir.later import import_later
 from ..dicts.tables import with_ranks
 from ..dicts.traced_dicts import Keyed
 from ..forms.variables import is_open_number
+from ..lists.list_parts import ListParts
 from ..lists.traced_lists import plain_list
 from ..numbers.python_numbers import extremum
 from ..numbers.traced_int import int_dim
@@ -69,7 +70,11 @@ def extreme(
                 return args[0].best(kwargs["key"], name == "maximum")
             args = (args[0].in_any_order(),)
         if len(args) == 1 and kwargs.keys() <= _OF_EXTREMES and is_counted(args[0]):
-            return fold_items(door, plain, settled(args[0]), **kwargs)
+            items = settled(args[0])
+            found: Any = NotImplemented
+            if isinstance(items, ListParts) and not kwargs:
+                found = items.first_in_order(name == "maximum")
+            return fold_items(door, plain, items, **kwargs) if found is NotImplemented else found
         args = tuple(map(plain_list, args))
         if len(args) == 1 and isinstance(args[0], _ONCE):
             args = ([*door.runnables(args)[0]],)

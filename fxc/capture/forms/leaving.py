@@ -159,6 +159,15 @@ def columns_in_order(form: Form, arrays: Iterator[Any]) -> list[Any] | None:
             assert_never(form)
 
 
+def holds_texts(form: Form) -> bool:
+    """Whether items are tuples or lists that hold one known text or another."""
+    parts = form.items if isinstance(form, Items) else ()
+    unions = [each.options for each in parts if isinstance(each, Union)]
+    kinds = [[type(getattr(x, "value", None)) for x in each] for each in unions]
+    are_texts = any(len(each) > 1 and set(each) == {str} for each in kinds)
+    return are_texts or any(map(holds_texts, parts))
+
+
 @frozen(eq=False)
 class ListArray:
     """The array of a list, which is one of floats, or of the ``asked`` dtype, and has one axis if

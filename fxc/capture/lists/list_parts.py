@@ -36,6 +36,7 @@ class_of_objects = import_later("fxc.capture.forms.leaving", "class_of_objects")
 classes_in = import_later("fxc.capture.forms.leaving", "classes_in")
 columns_in_order = import_later("fxc.capture.forms.leaving", "columns_in_order")
 may_change = import_later("fxc.capture.forms.leaving", "may_change")
+holds_texts = import_later("fxc.capture.forms.leaving", "holds_texts")
 demand = import_later("fxc.capture.forms.truths", "demand")
 is_number = import_later("fxc.capture.forms.variables", "is_number")
 recorded = import_later("fxc.capture.regions.structured", "recorded")
@@ -137,6 +138,12 @@ class ListParts(Buffer):
             return self._of_items("sorted()", self._keys(self.room.form, key)._order(reverse))
         form, arrays, most = self._contents("sorted()")
         return self.of_columns(form, [array_in_order(wrap(arrays[0]), reverse)], most)
+
+    def first_in_order(self, largest: bool) -> Any:
+        """What ``min`` gives, or ``max``, of rows with texts; of others this is NotImplemented."""
+        if self._room is None or not holds_texts(self.room.form):
+            return NotImplemented
+        return self.at(to_python(self._order(largest)[0]))
 
     def _of_items(self, what: str, places: object) -> Self:
         """A new list of the items at these places."""
