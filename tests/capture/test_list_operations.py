@@ -174,9 +174,15 @@ def deep_copies(x):
     return path, best, counts, other, few, sorted(kept), sorted(more), table, rows
 
 
+def of_a_known_list(x):
+    known, pair = [3, 2, 0.5, 2.5, 2.5], (-1.25, 2.5)
+    return known.count(x[1]), known.index(x[0]), pair.count(x[2]), sum(known.count(v) for v in x)
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     displays, of_two_kinds, stored_as_rows, sums, sums_of_other_kinds, parts, in_order, in_order_as_floats, merged, different_ones, values_seen, where_it_is,
     where_it_has_to_be, copies, by_a_key, of_tuples, deep_copies,
+    of_a_known_list,
 ]  # fmt: skip
 SIGNAL = np.array([0.5, -1.25, 3.0, 0.25, -0.0, 2.5, 0.0, 2.5, 0.5])
 SIGNALS = [SIGNAL, SIGNAL[:4], SIGNAL[::-1].copy(), np.full(3, 2.0), np.arange(40.0) % 11 - 0.5]
