@@ -49,7 +49,9 @@ def is_member(x: object) -> TypeGuard[Enum]:
 
 def number_of_member(x: Any) -> Any:
     """The int that a member of an enum is, with int's operators; what is no such member itself."""
-    return int(x) if is_member(x) and isinstance(x, int) and not isinstance(x, Flag) else x
+    kind = type(x)
+    is_number = issubclass(kind, int) and not issubclass(kind, Flag)
+    return int.__int__(x) if is_number and is_named(x) else x
 
 
 def is_of_one_type(x: object) -> bool:

@@ -173,7 +173,7 @@ class ListParts(Buffer):
             found.make_room([], 0, None)
         return found
 
-    def _order(self, reverse: bool) -> object:
+    def _order(self, reverse: bool) -> Any:
         """The places of the items in their order, which is that of equal ones."""
         form, arrays = self.arrays()
         columns = columns_in_order(form, map(wrap, arrays))
