@@ -99,8 +99,7 @@ class Elements:
                 test = op(f"icmp {'slt' if atom.name == 'min' else 'sgt'} i64 {left}, {right}")
                 return op(f"select i1 {test}, i64 {left}, i64 {right}")
             case _:
-                found: str = divided(self.function, atom, self.ranges, left, right)
-                return found
+                return str(divided(self.function, atom, self.ranges, left, right))
 
     @computed_once
     def ranges(self) -> dict[str, Range]:
@@ -195,8 +194,8 @@ class Elements:
     def operand(self, atom: Atom, dtype: np.dtype, code: Lanes) -> str:
         """The same to compute with: LLVM knows no nan, with which it left out ``x * 0.0``."""
         is_nan = isinstance(atom, Const) and atom.value != atom.value
-        register = self.atom(atom, dtype, code)
-        return code.fenced(register, dtype) if is_nan else register
+        found = self.atom(atom, dtype, code)
+        return code.fenced(found, dtype) if is_nan else found
 
     # -- statements
 
@@ -250,9 +249,7 @@ class Elements:
         return found
 
     def _is_same(self, args: Sequence[Atom]) -> bool:
-        """Whether these are the same in each lane: an integer that is computed of them may say
-        where all lanes read.
-        """
+        """Whether these are one in all lanes: an int computed of them may say where to read."""
         return all(isinstance(each, Const) or self.regs.atoms[each][1] == 1 for each in args)
 
     def in_lanes(self, dim: Dim) -> InLanes:
@@ -373,16 +370,15 @@ class Elements:
     def _beside_gaps(self, value: str, dtype: np.dtype, where: str) -> str:
         """A record with what memory has in the bytes that no field of it has."""
         own = int.from_bytes((own_bytes(dtype) * 255).astype(np.uint8).tobytes(), "little")
-        kind, every = memory_type(dtype), (1 << 8 * dtype.itemsize) - 1
-        before = self.function.op(f"load {kind}, {where}")
-        kept = self.function.op(f"and {kind} {before}, {every ^ own}")
-        new = self.function.op(f"and {kind} {value}, {own}")
-        return self.function.op(f"or {kind} {kept}, {new}")
+        kind, op = memory_type(dtype), self.function.op
+        rest = own ^ (1 << 8 * dtype.itemsize) - 1
+        kept = op(f"and {kind} {op(f'load {kind}, {where}')}, {rest}")
+        return op(f"or {kind} {kept}, {op(f'and {kind} {value}, {own}')}")
 
     def stored(self, stmt: Store, code: Lanes) -> str:
         """What ``stmt`` stores, as memory holds it."""
-        read = self.atom if stmt.index else self.operand  # of a number that loops compute with
-        value = read(stmt.value, stmt.dtype, code)
+        of_loops = self.atom if stmt.index else self.operand
+        value = of_loops(stmt.value, stmt.dtype, code)
         if stmt.dtype.kind == "b":
             value = code.op(f"zext {code.of('i1')} {value} to {code.of('i8')}")
         return value
@@ -398,7 +394,6 @@ class Elements:
         lanes = ", ".join(f"i64 {lane}" for lane in range(code.count))
         for offsets, factor in ((f"<{lanes}>", place.known_step), *place.apart):
             if factor != 1:
-                by = self.spread(self.dim(factor), I64, code)
-                offsets = code.binary("mul", I64, offsets, by)
+                offsets = code.binary("mul", I64, offsets, self.spread(self.dim(factor), I64, code))
             total = code.binary("add", I64, total, offsets)
         return cast(code, (total,), (I64,), dtype), code.count

@@ -21,7 +21,7 @@ from .dtypes import promoting
 _WITHOUT_UFUNC = complex(np.inf, np.nan)  # it is above finite numbers for scalars alone
 
 
-def computed(op: str, left: Any, right: Any) -> object:
+def computed(op: str, left: object, right: Any) -> object:
     """What Python's operator gives for scalars; None where NumPy takes the ufunc."""
     parts = operand(left), operand(right)
     if not _has_scalar_form(*(x.type for x in parts)):

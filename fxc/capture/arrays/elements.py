@@ -128,7 +128,7 @@ class TracedVoid(TakesFunctions, Traced):
             raise refuse(OPERAND, f"{name} of a record", "use its fields")
         raise AttributeError(f"'numpy.void' object has no attribute {name!r}")
 
-    def _field(self, key: Any) -> object:
+    def _field(self, key: object) -> object:
         names = self.dtype.names or ()
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             if not -len(names) <= key < len(names):

@@ -361,7 +361,7 @@ def find(
 # ------------------------------------------------------------------ scans
 
 
-def scan(name: str, x: Any, axis: object = None, dtype: Any = None, out: Any = None) -> object:
+def scan(name: str, x: object, axis: object = None, dtype: Any = None, out: Any = None) -> object:
     """Record ``cumsum`` or ``cumprod``."""
     place = None if axis is None else axis_number(axis)
     options = {"axis": place, "dtype": _dtype(dtype)}

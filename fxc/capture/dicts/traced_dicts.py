@@ -76,7 +76,7 @@ class Keyed(WithLength, Limited):
     def length(self) -> Any:
         return self.table.length()
 
-    def _copied_deeply(self, is_fixed: Callable[[object], bool]) -> Any:
+    def _copied_deeply(self, is_fixed: Callable[[object], bool]) -> object:
         return self.copy() if self.table.has_fixed_items(is_fixed) else None
 
     def _is_filled(self) -> object:

@@ -43,7 +43,7 @@ def is_unknown_key(key: object) -> bool:
     return known and any(map(is_open, parts))
 
 
-def one_key(key: object) -> Any:
+def one_key(key: object) -> object:
     """A key that is None or a number by a condition as the number; it is checked that it is one."""
     if type(key) is Several and not has_names(key) and key.is_(None) is not False:
         return key.only(lambda x: x is not None)

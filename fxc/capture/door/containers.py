@@ -135,7 +135,7 @@ def _format(door: PlainCalls, text: str, *args: object, **kwargs: object) -> Any
 
 
 def _searched(name: str) -> Callable[..., Any]:
-    def of_one(door: PlainCalls, owner: Any, *args: Any, **kwargs: object) -> Any:
+    def of_one(door: PlainCalls, owner: object, *args: Any, **kwargs: object) -> object:
         return searched(door, owner, name, *args) if len(args) == 1 else NotImplemented
 
     return of_one

@@ -44,7 +44,7 @@ def of_number(name: str, convert: Callable[..., object]) -> Callable[..., Any]:
     return converted
 
 
-def _number(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _number(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
     """An int or a float of what is known; of NumPy's complex numbers it warns."""
     is_numpys = len(args) == 1 and isinstance(args[0], np.complexfloating)
     return run_now(kind, args, kwargs) if is_numpys else kind(*map(known_text, args), **kwargs)

@@ -112,7 +112,7 @@ def _is_fixed(x: object) -> bool:
     return _is_shared(x) or (type(x) is tuple and all(map(_is_fixed, x)))
 
 
-def _of_graph(x: object) -> Any:
+def _of_graph(x: object) -> object:
     """A deep copy of a list, dict or set of the graph whose items cannot change; None of others."""
     made = x._copied_deeply if isinstance(x, Traced) else None
     return None if made is None else made(_is_fixed)

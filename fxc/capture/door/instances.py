@@ -67,7 +67,7 @@ def made_of(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> object:
     raise door.refuse_call(f)
 
 
-def _member(kind: Any, value: object) -> Any:
+def _member(kind: Any, value: object) -> object:
     """The member of an enum of a value that is known at run time only."""
     if value not in kind._value2member_map_:
         raise ValueError("%r is not a valid %s" % (value, kind.__qualname__))  # noqa: UP031

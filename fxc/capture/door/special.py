@@ -225,7 +225,7 @@ def _groupby(door: PlainCalls, *args: object, **kwargs: object) -> Any:
     return door.made(found)
 
 
-def _reduce(door: PlainCalls, function: Callable[..., Any], items: Any, *initial: object) -> Any:
+def _reduce(door: PlainCalls, function: Callable[..., Any], items: Any, *initial: object) -> object:
     if initial:
         return door.staged(_reduced)(function, items, *initial)
     if _has_places(items):

@@ -142,7 +142,7 @@ def unknown(door: Staged, f: object, args: Args, kwargs: Kwargs) -> Any:
     return found
 
 
-def foreign(door: Staged, f: Any, args: Args, kwargs: Kwargs) -> object:
+def foreign(door: Staged, f: object, args: Args, kwargs: Kwargs) -> object:
     """What a function gives that only computes; why that is not known."""
     try:
         if purity.only_checks(f):

@@ -129,7 +129,7 @@ class Differing(TakesFunctions, Traced):
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         return current().door.call(function, *inputs, **kwargs)
 
-    def __array_function__(self, function: Any, types: object, args: Any, kwargs: Any) -> object:
+    def __array_function__(self, function: object, types: object, args: Any, kwargs: Any) -> object:
         return current().door.call(function, *args, **kwargs)
 
     def __getattr__(self, name: str) -> object:

@@ -124,7 +124,7 @@ def _compute(name: str, left: object, right: object) -> object:
     return _of_one_type(name, kinds, both)
 
 
-def _beside_other(name: str, left: Any, right: Any) -> object:
+def _beside_other(name: str, left: object, right: Any) -> object:
     """An operator beside what is no number. The program's code runs once, whatever it is."""
     mixed, other = (left, right) if type(left) is Mixed else (right, left)
     if not computes(other, name):

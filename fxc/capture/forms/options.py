@@ -47,7 +47,7 @@ def is_member(x: object) -> TypeGuard[Enum]:
     return isinstance(x, Enum) and is_named(x)
 
 
-def number_of_member(x: Any) -> Any:
+def number_of_member(x: Any) -> object:
     """The int that a member of an enum is, with int's operators; what is no such member itself."""
     kind = type(x)
     is_number = issubclass(kind, int) and not issubclass(kind, Flag)

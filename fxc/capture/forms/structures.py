@@ -57,7 +57,8 @@ class Structure:
     @property
     def otherwise(self) -> Any:
         """What to ask for where a loop does not carry it; None for nothing."""
-        return self.kind._otherwise(self.keys) if self.is_traced else None  # type: ignore[attr-defined]
+        asks = self.kind._otherwise if self.is_traced else None  # type: ignore[attr-defined]
+        return None if asks is None else asks(self.keys)
 
     def takes(self, x: object) -> bool:
         """Whether something else may stand for what has this structure."""

@@ -87,7 +87,7 @@ def _columns_of(about: str) -> str:
     return f"columns of {about}"
 
 
-def growing_array(door: Any, x: Any, place: int, owner: object, name: str) -> object:
+def growing_array(door: Any, x: object, place: int, owner: object, name: str) -> object:
     """An array that a variable of the program begins with, which a function of this owner and name
     has made of no array: called by what is staged. What is NumPy's has made a new one, that nobody
     else has.

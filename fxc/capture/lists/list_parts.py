@@ -139,7 +139,7 @@ class ListParts(Buffer):
         form, arrays, most = self._contents("sorted()")
         return self.of_columns(form, [array_in_order(wrap(arrays[0]), reverse)], most)
 
-    def first_in_order(self, largest: bool) -> Any:
+    def first_in_order(self, largest: bool) -> object:
         """What ``min`` gives, or ``max``, of rows with texts; of others this is NotImplemented."""
         if self._room is None or not holds_texts(self.room.form):
             return NotImplemented

@@ -229,7 +229,7 @@ class PooledList(ChangedList, Pooled):
 
     as_list = copy
 
-    def _copied_deeply(self, is_fixed: Callable[[object], bool]) -> Any:
+    def _copied_deeply(self, is_fixed: Callable[[object], bool]) -> object:
         form = self.pool.form
         return self.copy() if form is None or are_fixed(form) else None
 

@@ -159,7 +159,7 @@ class ListOfLists(_AlongAxis):
     def as_array(self, dtype: object = None) -> Any:
         return as_array(self.form, [wrap(x).copy()._value for x in self.arrays], dtype)
 
-    def _copied_deeply(self, is_fixed: Callable[[object], bool]) -> Any:
+    def _copied_deeply(self, is_fixed: Callable[[object], bool]) -> object:
         return self._snapshot(is_fixed)
 
     def _snapshot(self, of: Callable[[object], Any]) -> object:

@@ -343,7 +343,7 @@ class TracedList(ListParts, ChangedList):
             raise self.unclear(".copy()")
         return self._items.copy()
 
-    def _copied_deeply(self, is_fixed: Callable[[object], bool]) -> Any:
+    def _copied_deeply(self, is_fixed: Callable[[object], bool]) -> object:
         return self.copy() if self.has_fixed_items(is_fixed) else None
 
     def __contains__(self, x: object) -> bool:

@@ -50,7 +50,7 @@ _SHIFTS: dict[str, Callable[[Dim, int], Dim]] = {
 }
 
 
-def length_of_range(start: Any, stop: Any, step: Any) -> object:
+def length_of_range(start: object, stop: Any, step: Any) -> object:
     """The length of ``np.arange`` of floats that depend on data; None of other numbers."""
     kinds = {operand(x).type.dtype for x in (start, stop, step)}
     if not all(x.kind == "i" or x == np.float64 for x in kinds):

@@ -325,7 +325,7 @@ _DISPATCHER: type = type(np.sum)  # of functions that ask their arguments for __
 def _taking_lists(function: Any) -> Callable[..., Any]:
     """A function of NumPy's, which does not see traced ints, nor traced numbers in a list."""
 
-    def call(*args: Any, **kwargs: Any) -> object:
+    def call(*args: object, **kwargs: Any) -> object:
         is_list = bool(args) and isinstance(args[0], list | tuple)
         if (is_list or TracedInt in map(type, args)) and has_traced(args):
             return current().door.call(function, *args, **kwargs)
@@ -344,7 +344,7 @@ def _helper(function: FunctionType) -> Callable[..., Any]:
 def _making(function: Callable[..., Any]) -> Callable[..., Any]:
     ours = CREATION[function]
 
-    def make(*args: Any, **kwargs: Any) -> object:
+    def make(*args: object, **kwargs: Any) -> object:
         traced = function in _FILLED or has_traced((args, kwargs))
         return (ours if traced else function)(*args, **kwargs)
 

@@ -199,7 +199,7 @@ class Admission(Outside):
         self.remember(Known(value, seen, route.source, False))
         return seen
 
-    def _tuple(self, value: tuple[Any, ...], kind: type, route: Route) -> Any:
+    def _tuple(self, value: tuple[Any, ...], kind: type, route: Route) -> object:
         source, name, argument = route.source, route.name, route.argument
         if kind is not tuple and getattr(value, "__dict__", None):
             raise refusal(

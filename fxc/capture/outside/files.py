@@ -36,7 +36,7 @@ class TracedFile(Traced):
             raise AttributeError(name)
         raise refuse(TEXT, f"{name} of an open file")
 
-    def _write(self, text: Any) -> object:
+    def _write(self, text: object) -> object:
         if not isinstance(text, str):
             raise refuse(TEXT, "writing anything but a text to a file")
         self._door.show("write", _write, self, text)

@@ -123,7 +123,7 @@ def check_apart(generators: Iterable[TracedGenerator]) -> None:
         raise refuse(RANDOM, "random generators that share a bit generator")
 
 
-def made_by(outside: Outside, f: Any, args: Args, kwargs: Kwargs) -> object:
+def made_by(outside: Outside, f: object, args: Args, kwargs: Kwargs) -> object:
     """What a maker or seeder of random generators gives; NotImplemented for anything else."""
     if not is_of_random(f):
         return NotImplemented

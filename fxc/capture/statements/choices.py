@@ -194,7 +194,7 @@ def _known_array(dtype: np.dtype, items: Any) -> Any:
     return None
 
 
-def _has_key(items: Any, key: object) -> Any:
+def _has_key(items: Any, key: object) -> object:
     """Whether a dict has a key that is not known, or a set a tuple; None where that is not
     computed.
     """

@@ -86,7 +86,7 @@ class _Keys:
                 "give it a default",
             )
 
-    def at(self, place: Any) -> object:
+    def at(self, place: object) -> object:
         """The key of an item."""
         found = self.array[place]
         return found if self._to_python is None else self._to_python(found)

@@ -37,6 +37,7 @@ class Traced:
     _is_row: ClassVar[bool] = False  # whether they may be tuples or lists of several lengths
     _is_object: ClassVar[bool] = False  # whether it stands for an object of the program's
     _grows: bool | None = None  # of Note [Arrays that grow]: whether it may become longer
+    _otherwise: ClassVar[Callable[..., Any] | None] = None  # asked where no loop carries it
     _is_number: ClassVar[bool] = False  # whether it may be a number, which a node carries
     _held: ClassVar[tuple[str, ...]] = ()  # attributes by which the program can reach more
     _is_chosen: ClassVar[bool] = False  # whether it is what a mask chooses, which is not made yet
@@ -56,11 +57,6 @@ class Traced:
     def _missing(self, name: str) -> AttributeError:
         """Python's error for an attribute that is not there."""
         return AttributeError(f"{self.__class__.__name__!r} object has no attribute {name!r}")
-
-    @staticmethod
-    def _otherwise(keys: tuple[Any, ...]) -> Any:
-        """What to ask for where loops do not carry what has a structure of these keys."""
-        return None
 
     def _settled(self) -> object:
         """What this is once it is known that no other form of it will do."""
