@@ -152,10 +152,9 @@ def _nearest(code: Lanes, power: Compute) -> str:
     module.functions.append(f"""\
 define internal {{ {kind}, {bits} }} {name}({kind} %x) alwaysinline nounwind {{
 {usual(code, exponent)}\
-  %sure = and {mask} %usual.close, %usual.moderate
-  %left = xor {mask} %sure, splat (i1 true)
+  %left = xor {mask} %usual, splat (i1 true)
   %marks = bitcast {mask} %left to {bits}
-  %first = insertvalue {{ {kind}, {bits} }} poison, {kind} %near, 0
+  %first = insertvalue {{ {kind}, {bits} }} poison, {kind} %usual.near, 0
   %both = insertvalue {{ {kind}, {bits} }} %first, {bits} %marks, 1
   ret {{ {kind}, {bits} }} %both
 }}

@@ -22,52 +22,52 @@ from .llvm_text import Lanes, ModuleText, constant
 # many bits, is further than that (we take 0.0068 and 0.0080) from the middle between two numbers,
 # pow gives the nearer one, too: the other one would be further off than pow may err. It is if what
 # is missing, with that much more, is lost in a sum. The rest, one in 51 (43), is left to pow, as
-# are results that are tiny, huge, infinite or nan.
+# are results that are tiny, huge, infinite or nan. Nothing is looked for in bases of these: what is
+# missing from an infinity is no number, and would set a flag that pow does not set.
 
 _USUAL, _WIDE = 64, 128  # powers of two up to which results are looked at
 _MORE = {_USUAL: 0.0068 * 2.0**-52, _WIDE: 0.0080 * 2.0**-52}  # of the result
-# For an exponent: how to come by the number and what is missing from it to the power of ``%x``.
+# For an exponent: how to come by the number and what is missing from it to the power of ``{x}``.
 _PRODUCTS = """\
-  %p = fmul {float} %x, %x
-  %minus.p = fneg {float} %p
-  %e = {fma} %x, {float} %x, {float} %minus.p)
+  %{name}.p = fmul {float} {x}, {x}
+  %{name}.minus.p = fneg {float} %{name}.p
+  %{name}.e = {fma} {x}, {float} {x}, {float} %{name}.minus.p)
 """
 _SUM = """\
-  %near = fadd {float} %q, %t
-  %gone = fsub {float} %near, %q
-  %rest = fsub {float} %t, %gone
+  %{name}.near = fadd {float} %{name}.q, %{name}.t
+  %{name}.gone = fsub {float} %{name}.near, %{name}.q
+  %{name}.rest = fsub {float} %{name}.t, %{name}.gone
 """
 _WAYS = {
-    2.0: _PRODUCTS.replace("%p", "%near").replace("%minus.near", "%minus").replace("%e", "%rest"),
+    2.0: _PRODUCTS.replace("minus.p", "minus").replace(".p", ".near").replace(".e ", ".rest "),
     3.0: f"""\
 {_PRODUCTS}\
-  %q = fmul {{float}} %p, %x
-  %minus.q = fneg {{float}} %q
-  %f = {{fma}} %p, {{float}} %x, {{float}} %minus.q)
-  %t = {{fma}} %e, {{float}} %x, {{float}} %f)
+  %{{name}}.q = fmul {{float}} %{{name}}.p, {{x}}
+  %{{name}}.minus.q = fneg {{float}} %{{name}}.q
+  %{{name}}.f = {{fma}} %{{name}}.p, {{float}} {{x}}, {{float}} %{{name}}.minus.q)
+  %{{name}}.t = {{fma}} %{{name}}.e, {{float}} {{x}}, {{float}} %{{name}}.f)
 {_SUM}""",
     4.0: f"""\
 {_PRODUCTS}\
-  %q = fmul {{float}} %p, %p
-  %minus.q = fneg {{float}} %q
-  %f = {{fma}} %p, {{float}} %p, {{float}} %minus.q)
-  %twice = fadd {{float}} %p, %p
-  %t = {{fma}} %twice, {{float}} %e, {{float}} %f)
+  %{{name}}.q = fmul {{float}} %{{name}}.p, %{{name}}.p
+  %{{name}}.minus.q = fneg {{float}} %{{name}}.q
+  %{{name}}.f = {{fma}} %{{name}}.p, {{float}} %{{name}}.p, {{float}} %{{name}}.minus.q)
+  %{{name}}.twice = fadd {{float}} %{{name}}.p, %{{name}}.p
+  %{{name}}.t = {{fma}} %{{name}}.twice, {{float}} %{{name}}.e, {{float}} %{{name}}.f)
 {_SUM}""",
     0.5: """\
-  %near = {sqrt} %x)
-  %minus = fneg {float} %near
-  %rest = {fma} %minus, {float} %near, {float} %x)
+  %{name}.near = {sqrt} {x})
+  %{name}.minus = fneg {float} %{name}.near
+  %{name}.rest = {fma} %{name}.minus, {float} %{name}.near, {float} {x})
 """,
     -1.0: """\
-  %near = fdiv {float} {one}, %x
-  %minus = fneg {float} %near
-  %lost = {fma} %minus, {float} %x, {float} {one})
-  %rest = fmul {float} %lost, %near
+  %{name}.near = fdiv {float} {one}, {x}
+  %{name}.minus = fneg {float} %{name}.near
+  %{name}.short = {fma} %{name}.minus, {float} {x}, {float} {one})
+  %{name}.rest = fmul {float} %{name}.short, %{name}.near
 """,
 }
 _EVEN = (2.0, 4.0)  # of either zero they are 0.0
-_POSITIVE = (*_EVEN, 0.5)  # results without a sign, but for nan
 
 
 def power(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
@@ -113,10 +113,11 @@ def _of_one(code: Lanes, exponent: float, name: str) -> str:
     return f"""\
 define internal double {name}(double %x) alwaysinline nounwind {{
 entry:
-{usual(code, exponent)}\
-  br i1 %usual.close, label %sure, label %seldom, !prof {often}
-sure:
-  br i1 %usual.moderate, label %done, label %seldom, !prof {often}
+{_moderate(code, exponent, "usual", _USUAL)}\
+  br i1 %usual.moderate, label %usual, label %seldom, !prof {often}
+usual:
+{_near(code, exponent, "usual", _USUAL, "%x")}\
+  br i1 %usual.close, label %done, label %seldom, !prof {often}
 seldom:
   call void @llvm.sideeffect()
 {_known(code, exponent)}\
@@ -125,7 +126,7 @@ library:
   %found = {_library(module, exponent, "%x")}
   br label %done
 done:
-  %result = phi double [ %near, %sure ], [ %near, %seldom ], [ %found, %library ]
+  %result = phi double [ %usual.near, %usual ], [ %wide.near, %seldom ], [ %found, %library ]
   ret double %result
 }}
 """
@@ -141,7 +142,6 @@ def _of_lanes(code: Lanes, exponent: float, name: str) -> str:
 define internal {kind} {name}({kind} %x) alwaysinline nounwind {{
 entry:
 {usual(code, exponent)}\
-  %usual = and {mask} %usual.close, %usual.moderate
   %all = call i1 {every}({mask} %usual)
   br i1 %all, label %done, label %seldom, !prof {often}
 seldom:
@@ -150,10 +150,10 @@ seldom:
   %left = xor {mask} %sure, splat (i1 true)
   %number = bitcast {mask} %left to i{count}
   %places = zext i{count} %number to i64
-  %found = call {kind} {rest}({kind} %x, {kind} %near, i64 %places)
+  %found = call {kind} {rest}({kind} %x, {kind} %wide.near, i64 %places)
   br label %done
 done:
-  %result = phi {kind} [ %near, %entry ], [ %found, %seldom ]
+  %result = phi {kind} [ %usual.near, %entry ], [ %found, %seldom ]
   ret {kind} %result
 }}
 {_lane_by_lane(code, exponent, rest)}"""
@@ -204,15 +204,11 @@ def _library(module: ModuleText, exponent: float, base: str) -> str:
 
 
 def usual(code: Lanes, exponent: float) -> str:
-    """``%near``, and whether pow gives that, if it is of moderate size."""
-    kind, bits, one = code.type(F64), code.of("i64"), code.const(1.0, F64)
-    fma, sqrt = _call(code, "fma", 3), _call(code, "sqrt", 1)
-    size = -1 if exponent in _POSITIVE else 2**63 - 1
+    """``%usual.near``, and by ``%usual`` whether pow gives that, of vectors."""
     return f"""\
-{_WAYS[exponent].format(float=kind, fma=fma, sqrt=sqrt, one=one)}\
-  %bits = bitcast {kind} %near to {bits}
-  %size = and {bits} %bits, {code.const(size, I64)}
-{_near(code, exponent, "usual", _USUAL)}"""
+{_looked_at(code, exponent, "usual", _USUAL, 1.0)}\
+  %usual = and {code.of("i1")} %usual.close, %usual.moderate
+"""
 
 
 def _call(code: Lanes, name: str, count: int) -> str:
@@ -225,52 +221,78 @@ def _call(code: Lanes, name: str, count: int) -> str:
 
 
 def _known(code: Lanes, exponent: float) -> str:
-    """Whether pow gives ``%near``, if that may be small or large."""
+    """``%wide.near``, and by ``%known`` whether pow gives that, which may be small or large."""
     kind, mask = code.type(F64), code.of("i1")
+    instead = 0.0 if exponent in _EVEN else 1.0
     return f"""\
   %zero = fcmp oeq {kind} %x, {code.const(0.0, F64)}
-{_near(code, exponent, "wide", _WIDE)}\
+{_looked_at(code, exponent, "wide", _WIDE, instead)}\
   %both = and {mask} %wide.close, %wide.moderate
   %known = or {mask} %both, {"%zero" if exponent in _EVEN else code.const(False, BOOL)}
 """
 
 
-def _near(code: Lanes, exponent: float, name: str, most: int) -> str:
-    """Whether pow gives ``%near``, if that is between these powers of two; and whether it is."""
-    low, high = (int.from_bytes(struct.pack(">d", 2.0**power)) for power in (-most, most))
-    bits = code.of("i64")
-    close = _close_root if exponent == 0.5 else _close
+def _looked_at(code: Lanes, exponent: float, name: str, most: int, instead: float) -> str:
+    """Whether the power is of a size up to ``most``, and if so what is to be known of it; else of
+    another base.
+    """
+    kind, other = code.type(F64), code.const(instead, F64)
     return f"""\
-{close(code, name, _MORE[most])}\
-  %{name}.past = sub {bits} %size, {code.const(low, I64)}
+{_moderate(code, exponent, name, most)}\
+  %{name}.x = select {code.of("i1")} %{name}.moderate, {kind} %x, {kind} {other}
+{_near(code, exponent, name, most, f"%{name}.x")}"""
+
+
+def _moderate(code: Lanes, exponent: float, name: str, most: int) -> str:
+    """Whether the power is between these powers of two, by its base."""
+    power = int(most / abs(exponent))
+    low, high = (int.from_bytes(struct.pack(">d", 2.0**each)) for each in (-power, power))
+    kind, bits = code.type(F64), code.of("i64")
+    signs = -1 if exponent == 0.5 else 2**63 - 1  # no root is one of a negative number
+    return f"""\
+  %{name}.bits = bitcast {kind} %x to {bits}
+  %{name}.size = and {bits} %{name}.bits, {code.const(signs, I64)}
+  %{name}.past = sub {bits} %{name}.size, {code.const(low, I64)}
   %{name}.moderate = icmp ult {bits} %{name}.past, {code.const(high - low, I64)}
 """
 
 
+def _near(code: Lanes, exponent: float, name: str, most: int, x: str) -> str:
+    """A number near the power, and whether pow gives that, if it is of such a size."""
+    kind, one = code.type(F64), code.const(1.0, F64)
+    fma, sqrt = _call(code, "fma", 3), _call(code, "sqrt", 1)
+    close = _close_root if exponent == 0.5 else _close
+    return f"""\
+{_WAYS[exponent].format(name=name, x=x, float=kind, fma=fma, sqrt=sqrt, one=one)}\
+{close(code, name, _MORE[most])}"""
+
+
 def _close(code: Lanes, name: str, more: float) -> str:
     kind = code.type(F64)
+    copysign, fma = _call(code, "copysign", 2), _call(code, "fma", 3)
+    more_of = code.const(more, F64)
     return f"""\
-  %{name}.away = {_call(code, "copysign", 2)} %near, {kind} %rest)
-  %{name}.lost = {_call(code, "fma", 3)} %{name}.away, {kind} {code.const(more, F64)}, {kind} %rest)
-  %{name}.more = fadd {kind} %near, %{name}.lost
-  %{name}.close = fcmp ueq {kind} %{name}.more, %near
+  %{name}.away = {copysign} %{name}.near, {kind} %{name}.rest)
+  %{name}.lost = {fma} %{name}.away, {kind} {more_of}, {kind} %{name}.rest)
+  %{name}.more = fadd {kind} %{name}.near, %{name}.lost
+  %{name}.close = fcmp ueq {kind} %{name}.more, %{name}.near
 """
 
 
 def _close_root(code: Lanes, name: str, more: float) -> str:
-    """Of a root, ``%rest`` is what is missing from its square: twice the root times what is missing
+    """Of a root, ``.rest`` is what is missing from its square: twice the root times what is missing
     from it. That is compared with half the distance to the next number below, without a division.
     """
     kind, bits = code.type(F64), code.of("i64")
     twice, below = code.const(-2 * more, F64), code.const(1 - 2.0**-53, F64)
     return f"""\
-  %{name}.below = fmul {kind} %near, {below}
-  %{name}.bits = bitcast {kind} %{name}.below to {bits}
-  %{name}.exponent = and {bits} %{name}.bits, {code.const(0x7FF << 52, I64)}
+  %{name}.below = fmul {kind} %{name}.near, {below}
+  %{name}.below.bits = bitcast {kind} %{name}.below to {bits}
+  %{name}.exponent = and {bits} %{name}.below.bits, {code.const(0x7FF << 52, I64)}
   %{name}.binade = bitcast {bits} %{name}.exponent to {kind}
   %{name}.apart = fmul {kind} %{name}.binade, {code.const(2.0**-52, F64)}
-  %{name}.least = {_call(code, "fma", 3)} %near, {kind} {twice}, {kind} %{name}.apart)
-  %{name}.most = fmul {kind} %{name}.least, %near
-  %{name}.off = {_call(code, "fabs", 1)} %rest)
+  %{name}.least = {_call(code, "fma", 3)} %{name}.near, {kind} {twice}, {kind} %{name}.apart)
+  %{name}.most = fmul {kind} %{name}.least, %{name}.near
+  %{name}.off = {_call(code, "fabs", 1)} %{name}.rest)
   %{name}.close = fcmp ule {kind} %{name}.off, %{name}.most
 """

@@ -585,6 +585,23 @@ def test_powers_are_those_of_the_c_library(fn: Callable[..., Any], ways: int) ->
     assert compiled.cache_info().eager_calls == 0
 
 
+@pytest.mark.parametrize("fn", [square, cube, fourth, root, inverse])
+def test_powers_of_infinities_and_nan_set_no_flags(fn: Callable[..., Any]) -> None:
+    """What is looked for in them sets none, so no call becomes plain NumPy; in lanes or not."""
+    compiled = fxc.compile(fn)
+    for size in (3, 100):
+        for number in (np.inf, -np.inf, np.nan):
+            x = np.full(size, 2.0)
+            x[1] = number
+            for _ in range(2):  # the first calls of a size may be Python's
+                there, here = (run(f, (x, np.zeros(size))) for f in (fn, compiled))
+                assert difference(there, here) == ""
+            before = compiled.cache_info().eager_calls
+            for _ in range(2):
+                compiled(x, np.zeros(size))
+            assert compiled.cache_info().eager_calls == before
+
+
 @pytest.mark.parametrize("fn", [square, one_by_one])
 def test_squares_that_pow_decides(fn: Callable[..., Any]) -> None:
     """Where the square lies between two numbers, about as far as is known of pow, and beyond."""
