@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
-from fxc.ir.records import mutable, replace
+from fxc.ir.records import field, mutable, replace
 from fxc.ir.size_functions import rename_computed
 from fxc.ir.symbols import Dim, computed_in
 
@@ -58,6 +58,7 @@ class _Known:
     results: dict[object, str]
     names: dict[str, Atom]
     is_part: bool = False  # other statements read the totals of these
+    totals: dict[object, str] = field(default_factory=dict)  # of this block: it says how often
 
     def inner(self, program: Program, block: Block) -> _Known:
         """What a block that runs repeatedly may use of it."""
@@ -134,12 +135,13 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
             if any(map(operator.is_not, given, stmt.args)):
                 stmt = replace(stmt, args=given)
             args = _exactly(stmt.args)
-            return _once(stmt, (stmt.op, stmt.dtype, stmt.arg_dtypes, args, stmt.quiet), known)
+            key = stmt.op, stmt.dtype, stmt.arg_dtypes, args, stmt.quiet
+            return _once(stmt, key, known.results, known)
         case Index(dtype=dtype):
             value = known.dim(stmt.value)
             if value is not stmt.value:
                 stmt = replace(stmt, value=value)
-            return _once(stmt, ("index", dtype, stmt.value), known)
+            return _once(stmt, ("index", dtype, stmt.value), known.results, known)
         case Store(buffer=buffer):
             index = known.index(stmt.index)
             stored = known.atom(stmt.value)
@@ -153,7 +155,8 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
             if known.is_part:
                 return stmt
             how = (stmt.combine, stmt.dtype, stmt.order, stmt.levels, stmt.position, stmt.quiet)
-            return _once(stmt, (*how, _exactly((stmt.value, stmt.init))), known)
+            key = *how, _exactly((stmt.value, stmt.init))
+            return _once(stmt, key, known.totals, known)
         case Check():
             return replace(stmt, failed=known.atom(stmt.failed))
         case Boxed() | Bind(cuts=True):  # native code begins anew behind it, with no registers
@@ -170,12 +173,14 @@ def _exactly(atoms: Sequence[Atom]) -> tuple[object, ...]:
     return tuple(repr(atom.value) if isinstance(atom, Const) else (atom,) for atom in atoms)
 
 
-def _once(stmt: Compute | Index | Accumulate, key: object, known: _Known) -> Stmt | None:
-    earlier = known.results.get(key)
+def _once(
+    stmt: Compute | Index | Accumulate, key: object, results: dict[object, str], known: _Known
+) -> Stmt | None:
+    earlier = results.get(key)
     if earlier is not None:
         known.names[stmt.name] = earlier
         return None
-    known.results[key] = stmt.name
+    results[key] = stmt.name
     return stmt
 
 

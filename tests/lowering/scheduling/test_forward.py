@@ -206,3 +206,15 @@ def test_equal_totals_are_added_up_once() -> None:
     )
     assert found.count("[sequential") == 2
     assert "more[0] = s" in found
+
+
+def test_a_total_of_an_inner_loop_is_another_one() -> None:
+    """It adds the same number up, but more often."""
+    each = Accumulate("each", F64, "add", "a", number(0.0), "sequential")
+    inner = replace(over(replace(each, name="often")), var="i1")
+    found = forwarded(
+        over(Load("a", F64, "x", (i0,)), each, inner, Store("out", (i0,), "often", F64)),
+        over(Store("more", (i0,), "each", F64)),
+    )
+    assert found.count("[sequential") == 2
+    assert "out[i0] = often" in found
