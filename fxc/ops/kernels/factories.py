@@ -47,13 +47,18 @@ def _arange(start: object, step: Any, length: int, dtype: np.dtype) -> np.ndarra
     if length > 0:
         result[0] = start
     if length > 1:
-        result[1] = (result[0] if dtype.kind in "mM" else start) + step
+        result[1] = _second(result[0], step) if dtype.kind in "mM" else start + step
     if length > 2:
         work = np.result_type(dtype, np.float32) if dtype == np.float16 else dtype
         first, second = result[:2].astype(work)
         with np.errstate(all="ignore"):
             result[2:] = _filled(first, second - first, np.arange(2, length), work)
     return result
+
+
+def _second(first: Any, step: Any) -> Any:
+    """The date or duration a step after the first one: an int counts their units."""
+    return first + np.asarray(step, (first - first).dtype)
 
 
 def _filled(first: Any, delta: Any, places: np.ndarray, dtype: np.dtype) -> np.ndarray:
