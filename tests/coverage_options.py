@@ -46,10 +46,13 @@ _SIDES = {"stat_length": 2}
 
 OPTIONS: dict[str, tuple[Call, ...]] = {
     "argpartition": (_of(_X, 2, kind="introselect"), _of(_PAIRS, 2, order="b")),
-    "argsort": (_of(_PAIRS, order="b"),),
+    "argsort": (_of(_PAIRS, order="b"), _of(_X, descending=True)),
     "arange": (_of(0, stop=10, step=2),),
     "array2string": (_of(_X, precision=3, separator=", "),),
-    "as_strided": (_of(_X, shape=(2, 3), strides=(8, 8), writeable=False),),
+    "as_strided": (
+        _of(_X, shape=(2, 3), strides=(8, 8), writeable=False),
+        _of(_X, (2, 3), (8, 8), check_bounds=True),
+    ),
     "base_repr": (_of(5, base=3, padding=2),),
     "bitwise_count": (_of(_I, dtype=np.uint8),),
     "bincount": (_of(_I, weights=_X),),
@@ -157,7 +160,7 @@ OPTIONS: dict[str, tuple[Call, ...]] = {
     "select": (_of([_X > 1, _X > 2], [_X, -_X], default=7.0),),
     "setflags": (_of(_X, align=True, uic=False),),
     "sliding_window_view": (_of(_X, 3, writeable=True),),
-    "sort": (_of(_PAIRS, order="b"),),
+    "sort": (_of(_PAIRS, order="b"), _of(_X, descending=True)),
     "squeeze": (_of(_X[None], axis=0),),
     "take": (_of(_X, _I, out=np.zeros(6)),),
     "tensordot": (_of(_A, _S, axes=1),),
