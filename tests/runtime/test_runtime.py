@@ -399,21 +399,19 @@ def test_calls_keep_the_memory_of_those_before(tmp_path):
         import resource
         import numpy as np, fxc
 
-        def faults(call):
-            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-            call()
-            return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
         @fxc.compile(fullgraph=True)
         def step(x):
             return np.cumsum(x[1:] - x[:-1]) + x.max()
 
-        def steps():
+        def faults():
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
             step(x)
-            np.add(x, x) + x  # NumPy's memory is freed behind it
+            found = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+            np.add(x, x) + x  # NumPy's memory is freed behind it, and given back to the system
+            return found
 
         x = np.ones(10**6)
-        print(*(faults(steps) for _ in range(6)))
+        print(*(faults() for _ in range(6)))
     """
     first, *_, third, second, last = map(int, words_after(code, tmp_path))
     assert min(third, second, last) < 100 < first  # the system may take pages back in between
