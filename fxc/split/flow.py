@@ -108,11 +108,18 @@ def _blocks_of_try(
         outer = Flow(*(live_at_start(final, names, flow) for names in _exits(flow)))
     else:
         exits, ends, outer = after, after, flow
-    handled = [live_at_start(each.body, ends, outer) for each in node.handlers]
-    inner = replace(outer, on_error=outer.on_error.union(*handled))
+    handled, afters, left = NO_NAMES, [], ends
+    if isinstance(node, ast.TryStar):  # other handlers may follow one, and what none has handled
+        left |= outer.on_error
+    for each in reversed(node.handlers):
+        afters.append(left)
+        handled |= live_at_start(each.body, left, outer)
+        if isinstance(node, ast.TryStar):
+            left |= handled
+    inner = replace(outer, on_error=outer.on_error | handled)
     yield node.body, live_at_start(node.orelse, ends, outer), inner
-    for each in node.handlers:
-        yield each.body, ends, outer
+    for each, after_it in zip(node.handlers, reversed(afters), strict=True):
+        yield each.body, after_it, outer
     yield node.orelse, ends, outer
     yield final, exits, flow
 

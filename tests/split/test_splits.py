@@ -120,6 +120,21 @@ def with_handlers(u, n):
     return state, w, u * 2 + 1
 
 
+def with_handlers_of_groups(u, n):
+    v, w = u * 2 + n, u
+    try:
+        try:
+            unknown(v)
+            raise ExceptionGroup("both", [ValueError("a"), KeyError("b"), TypeError("c")])
+        except* ValueError as group:
+            v = v + len(group.exceptions) * u
+        except* KeyError:
+            w = v * 2 + u
+    except ExceptionGroup as left:
+        return v, w * 2 + 1, str(left)
+    return None
+
+
 def with_a_context(u, n):
     with np.errstate(all="ignore"):
         v = u / 0.0 + n
@@ -292,6 +307,7 @@ PROGRAMS = [
     returns_to_finally,
     bound_again_behind_finally,
     with_handlers,
+    with_handlers_of_groups,
     with_a_context,
     unbound,
     deleted,
