@@ -147,3 +147,32 @@ def test_what_is_no_test_of_values_is_known_while_capturing() -> None:
     compiled, x = fxc.compile(taken, fullgraph=True), np.arange(5.0)
     for k in (Point(0, 2.0), [3, 4.0, 5], (2.0,), {"scale": 2.5}, 7.0):
         assert not difference(run(taken, (x, k)), run(compiled, (x, k)))
+
+
+def ends(items):
+    match items:
+        case [[first, *_], *rest]:
+            return first, len(rest)
+        case [first, _, *_, last]:
+            return first + last
+        case {"first": first}:
+            return first
+        case _:
+            return None
+
+
+@pytest.mark.parametrize(
+    "program, captured",
+    [
+        (lambda x: ends(x.tolist()), True),
+        (lambda x: ends(x.reshape(2, 3).tolist()), True),
+        (lambda x: (ends([v for v in x if v > 2]), ends({int(v): v for v in x})), False),
+        (lambda x: ends([x[0], 2, 3] if x[0] > 1 else None), False),
+        (lambda x: ends([[v, v + 1] for v in x]), False),
+    ],
+)
+def test_lists_of_the_graph_are_lists_to_patterns(program: Any, captured: bool) -> None:
+    compiled = fxc.compile(program, fullgraph=captured)
+    x = np.array([3.0, 1.0, 4.0, 2.0, -1.0, 0.5])
+    for _ in range(2):
+        assert not difference(run(program, (x,)), run(compiled, (x,)))

@@ -13,6 +13,7 @@ from fxc.ir.replay import UNSET
 from fxc.ir.symbols import counted_in
 
 from ..arrays.traced_array import TracedArray
+from ..forms.options import things_in
 from ..session.refusing import refusal, refuse
 from ..values.maybe_set import UNBOUND
 from ..values.objects import is_namedtuple
@@ -209,8 +210,27 @@ def _delete_cell(name: str) -> None:
     raise refuse(STATEMENT, f"'del {name}', of a variable of an enclosing function,")
 
 
+class _Looking(type):
+    def __instancecheck__(cls, x: object) -> bool:
+        for kind in {each.__class__ for each in things_in(x)}:
+            if (type(x).__flags__ ^ kind.__flags__) & _MATCHED:
+                raise refuse(STATEMENT, f"a pattern with the items of a {kind.__name__}")
+        return True
+
+
+_MATCHED = 1 << 5 | 1 << 6  # Py_TPFLAGS_SEQUENCE and Py_TPFLAGS_MAPPING
+
+
+class _Known(list[Any], metaclass=_Looking):
+    """Anything whose class shows whether patterns take it. It is a list, because ``list(pattern)``
+    holds where the pattern does.
+    """
+
+
 class Patterns:
     """Gives the names in ``match`` patterns: ``use:place:dotted.name``."""
+
+    known = _Known
 
     def __init__(self, door: Stores, function: FunctionType) -> None:
         self._door = door

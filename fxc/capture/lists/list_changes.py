@@ -6,6 +6,7 @@ See Note [Lists of counted length].
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from collections.abc import MutableSequence
 from typing import Any, Self
 
 from fxc.ir.error_kinds import COUNTED_LIST
@@ -19,6 +20,7 @@ from .list_contents import kept
 from .list_room import Int, WithLength, bounds_among, checked_place, is_unknown
 
 
+@MutableSequence.register
 class ChangedList(WithLength):
     """What lists of the graph have in common that are changed in place, item by item."""
 

@@ -12,7 +12,9 @@
                                          else:
                                              total = 0
 
-A statement with other patterns stays: what it is about has to be known while capturing.
+A statement with other patterns stays: what it is about has to be known while capturing. Python asks
+a flag of a class whether ``case [a, b]:`` takes its objects. What stands for a value has one of its
+own: ``case __fxc__.patterns.known([a, b]):`` refuses it if its flag is another than the value's.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from .nodes import assign, name_of, placed
+from .nodes import assign, door_part, name_of, placed
 
 # Classes whose objects a pattern finds as ``isinstance`` does.
 _CLASSES = frozenset(
@@ -37,7 +39,22 @@ def branches(node: ast.Match) -> ast.stmt | list[ast.stmt]:
     try:
         return _branches(node)
     except _Other:
+        for case in node.cases:
+            case.pattern = _Checked().visit(case.pattern)
         return node
+
+
+class _Checked(ast.NodeTransformer):
+    """Patterns that look at the class of what they are about, behind a check of it."""
+
+    def _checked(self, node: ast.pattern) -> ast.pattern:
+        self.generic_visit(node)
+        known = ast.Attribute(door_part("patterns"), "known", ast.Load())
+        known.is_door = True  # type: ignore[attr-defined]
+        made = ast.copy_location(ast.MatchClass(known, [node], [], []), node)
+        return ast.fix_missing_locations(made)
+
+    visit_MatchSequence = visit_MatchMapping = _checked
 
 
 def _branches(node: ast.Match) -> list[ast.stmt]:

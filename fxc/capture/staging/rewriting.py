@@ -374,7 +374,7 @@ class Rewriter(Comprehensions):
             names.insert(0, inner.attr)
             inner = inner.value
         assert isinstance(inner, ast.Name)
-        place = self._place_of(inner.id)
+        place = "local" if hasattr(node, "is_door") else self._place_of(inner.id)
         if place == "local":
             return node
         asked = ":".join((use, place, ".".join([inner.id, *names])))
