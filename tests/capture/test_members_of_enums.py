@@ -129,3 +129,21 @@ def test_a_flag_that_is_an_int_keeps_its_operators() -> None:
     for x in (np.ones(9), np.zeros(9)):
         found = compiled(x)
         assert repr(found) == repr(one_or_another(x) & 3)
+
+
+def beside_narrow_dtypes(x: Any, narrow: Any) -> Any:
+    """NumPy takes a member for one of its own numbers, which decides the dtype."""
+    state, either = Colour.RED, 1.5
+    for v in x:
+        state = Colour.BLUE if v > 0.5 else Colour.RED
+        either = Colour.BLUE if v > 0.5 else 2
+    total = narrow.copy()
+    total += state
+    return narrow * state, np.where(narrow > 0, state, narrow), narrow[0] + either, total
+
+
+def test_a_member_decides_the_dtype_beside_narrow_numbers() -> None:
+    small = np.arange(3, dtype=np.int8)
+    check(beside_narrow_dtypes, (X, small), (1 - X, small), (X, small.astype(np.float32)))
+    either = fxc.compile(lambda x, narrow: narrow + (Colour.RED if x[0] > 0.5 else 7))
+    assert [either(np.full(1, v), small).dtype for v in (0.0, 1.0)] == [np.int8, np.int64]

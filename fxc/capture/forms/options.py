@@ -15,7 +15,15 @@ from ..arrays.elements import TracedVoid, check_distinct
 from ..arrays.traced_scalar import TracedScalar
 from ..numbers.python_numbers import to_python
 from ..numbers.traced_int import TracedInt
-from ..values.operands import Traced, array_of, operand, record, variable_of
+from ..values.operands import (
+    Traced,
+    array_of,
+    is_derived,
+    numpys_operand,
+    operand,
+    record,
+    variable_of,
+)
 from .structures import DEEPEST, fields_of, item_structure
 
 _OF_MEMBERS = (int, float, str)  # what members of an enum may be besides
@@ -54,10 +62,21 @@ def number_of_member(x: Any) -> object:
     return int.__int__(x) if is_number and is_named(x) else x
 
 
+def numpys_number(x: Any) -> Any:
+    """The number that NumPy takes it for: a member of an enum may be none of Python's there."""
+    found = numpys_operand(x) if is_derived(x) else None
+    return found.value if isinstance(found, Literal) else x
+
+
 def is_of_one_type(x: object) -> bool:
     """Whether this is a number, and of which type is known."""
     is_numpys = isinstance(x, np.generic) and not isinstance(x, np.flexible)
     return is_numpys or type(x) in _NUMBERS
+
+
+def is_number(x: object) -> bool:
+    """Whether this is such a number, or a member of an enum that is one."""
+    return is_of_one_type(x) or is_derived(x)
 
 
 def is_row(x: object) -> bool:

@@ -22,12 +22,12 @@ from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..values.late import OF_TEXTS, Late, late
 from ..values.limited import refuse_methods
-from ..values.operands import Traced, array_of, operand, variable_of, wrap
+from ..values.operands import Traced, array_of, operand, wrap
 from ..values.operator_methods import BINARY, COMPARISONS, UNARY, give_methods, operator_of
 from ..values.protocols import TakesUfuncs
 from .form import Key, MixedNumber
 from .imported_later import as_number_of, is_weak_float, items_as_array, key, one_of_two, stored
-from .mixed import Mixed, mixed_form, or_one
+from .mixed import Mixed, beside_strong, mixed_form, or_one
 from .options import (
     Option,
     both_hold,
@@ -40,16 +40,18 @@ from .options import (
     is_instance,
     is_member,
     is_named,
+    is_number,
     is_of_one_type,
     is_record,
     is_row,
     may_be_numpys,
     number_of_member,
+    numpys_number,
     one_holds,
     one_is,
     options_in,
 )
-from .truths import flag_of, going_on
+from .truths import going_on, true_one
 
 # Note [Several things]
 # After ``first = None`` and ``if x[i] > 0: first = i``, or ``best = max(best, 0.1)`` where best may
@@ -127,16 +129,9 @@ class Several(TakesUfuncs, Traced):
 
     def _is_filled(self) -> object:
         """Its truth."""
-        flags: list[Any] = []
         if not all(has_truth(x) for _, x in self.options):
             return going_on(self.only(has_truth))
-        for flag, x in self.options:
-            test = going_on(x) if isinstance(x, Traced) else bool(x)
-            if test is True:
-                flags.append(flag)
-            elif test is not False:
-                flags.append(both_hold(flag, variable_of(flag_of(test))))
-        return one_holds(flags)
+        return true_one(self.options)
 
     @property
     def is_text(self) -> bool:
@@ -169,13 +164,10 @@ class Several(TakesUfuncs, Traced):
         return plain.only(is_of_one_type)
 
     def _operand(self) -> Operand:
-        return operand(self._plain())
+        return operand(self._beside())
 
     def _plain(self) -> Any:
-        found = self._number()
-        if type(found) is Several:
-            text = "a number that is of several types by conditions, in this operation,"
-            raise refuse(SEVERAL_KINDS, text, "make it one type, as by float(…)")
+        found = _one_number(self._number())
         return found._plain() if isinstance(found, Traced) else found
 
     def _as_places(self) -> object:
@@ -196,11 +188,12 @@ class Several(TakesUfuncs, Traced):
     def _beside(self, *others: object) -> object:
         """As it is beside others: of float64, if it is real and all arrays among them are."""
         arrays = {value.type.dtype for value in map(array_of, others) if value is not None}
-        found = self._number()
+        found = Several([(flag, numpys_number(x)) for flag, x in self.options]).only(is_of_one_type)
         options = found.options if type(found) is Several and arrays == {_F64} else ()
         kinds = [operand(x).type.dtype for _, x in options]
-        is_real = all(x.kind in "biuf" and x.itemsize <= 8 for x in kinds)
-        return found._stored_as(_F64) if kinds and is_real else self._plain()
+        if kinds and all(x.kind in "biuf" and x.itemsize <= 8 for x in kinds):
+            return found._stored_as(_F64)
+        return beside_strong(_one_number(found), others)
 
     def _run(self, name: str, inputs: tuple[object, ...]) -> object:
         return for_each(partial(call_ufunc, name), inputs)
@@ -274,6 +267,14 @@ class Several(TakesUfuncs, Traced):
         return refuse(SEVERAL_KINDS, f"{what} of {self.text}")
 
 
+def _one_number(found: Any) -> Any:
+    """A number that is of one type, or of Python's and NumPy's."""
+    if type(found) is Several:
+        what = "a number that is of several types by conditions, in this operation,"
+        raise refuse(SEVERAL_KINDS, what, "make it one type, as by float(…)")
+    return found
+
+
 def is_of_several_types(x: object) -> bool:
     """Whether this is one of several things, or a number whose bits depend on its type."""
     return type(x) is Several or (type(x) is Mixed and x.whole is not None)
@@ -333,7 +334,7 @@ def for_each(function: Callable[..., object], inputs: Sequence[object]) -> objec
         return function(*(x._beside(*inputs) if type(x) is Several else x for x in inputs))
     found: list[tuple[Any, tuple[Any, ...]]] = [(True, ())]
     for x in inputs:
-        x = x._number() if type(x) is Several and not x.is_known else x
+        x = x.only(is_number) if type(x) is Several and not x.is_known else x
         found = [(both_hold(one, flag), (*xs, y)) for one, xs in found for flag, y in options_in(x)]
     results: list[Option] = []
     for flag, xs in found:

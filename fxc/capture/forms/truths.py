@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from ..numbers.python_numbers import to_bool
 from ..numbers.traced_int import TracedInt
 from ..outside.containers import External
 from ..session.session import current
-from ..values.operands import Traced, array_of, kind_of, operand
+from ..values.operands import Traced, array_of, kind_of, operand, variable_of
 from ..values.shadows import has_method
 from .mixed import Mixed, of_numpy
+from .options import Option, both_hold, one_holds
 
 
 def truth(test: object) -> object:
@@ -77,3 +79,15 @@ def flag_of(test: object) -> Operand:
 def demand(test: object) -> None:
     """Have native code send a call back to Python in which a test does not hold."""
     current().record("try_demand", flag_of(test))
+
+
+def true_one(options: Sequence[Option]) -> object:
+    """Whether the one of them that holds is true."""
+    flags: list[Any] = []
+    for flag, x in options:
+        test = going_on(x) if isinstance(x, Traced) else bool(x)
+        if test is True:
+            flags.append(flag)
+        elif test is not False:
+            flags.append(both_hold(flag, variable_of(flag_of(test))))
+    return one_holds(flags)
