@@ -6,6 +6,8 @@ the order of operands that the compiler chose for its loops).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 
@@ -20,7 +22,7 @@ def agreement(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.asarray(agreement(a.real, b.real) & agreement(a.imag, b.imag))
     if a.dtype.kind == "O":
         pairs = zip(a.flat, b.flat, strict=True)
-        return np.array([x is y or _is_equal(x, y) for x, y in pairs], bool).reshape(a.shape)
+        return np.array([_are_equal(x, y) for x, y in pairs], bool).reshape(a.shape)
     if a.dtype.kind == "V":
         parts = [(a[name], b[name]) for name in a.dtype.names or ()] or [(_bytes(a), _bytes(b))]
         inside = tuple(range(a.ndim, a.ndim + 32))  # of fields that are arrays
@@ -43,9 +45,19 @@ def _bytes(a: np.ndarray) -> np.ndarray:
     return np.array(a).view((np.uint8, a.dtype.itemsize))
 
 
-def _is_equal(x: object, y: object) -> bool:
+def _are_equal(x: Any, y: Any) -> bool:
+    """Whether two objects are one, or equal to the last bit of each number that they hold."""
+    if x is y or type(x) is not type(y):
+        return x is y
     try:
-        return type(x) is type(y) and bool(x == y)
+        if isinstance(x, np.ndarray | np.generic | float | complex):
+            a, b = np.asarray(x), np.asarray(y)
+            return a.dtype == b.dtype and a.shape == b.shape and same_bits(a, b)
+        if type(x) in (list, tuple):
+            return len(x) == len(y) and all(map(_are_equal, x, y))
+        if type(x) is dict:
+            return [*x] == [*y] and all(map(_are_equal, x.values(), y.values()))
+        return bool(x == y)
     except Exception:
         return False
 

@@ -19,6 +19,7 @@ from fxc.ir.errors import WrongResult
 from fxc.ir.evaluate import evaluate
 from fxc.native.filled_memory import new_memory_of
 from fxc.ops.kernels import kernel_of
+from fxc.verifying.bits import agreement
 from fxc.verifying.calls import VerifiedCall
 from fxc.verifying.counts import COMPARED, COUNTS, LEFT
 from fxc.verifying.seen import seen
@@ -421,6 +422,16 @@ def test_arrays_in_filled_memory_live_on():
     assert objects.tolist() == [None, None]
     large.resize(2**12)
     assert large.min() > 1e300
+
+
+def test_objects_that_hold_arrays_are_compared_by_their_numbers() -> None:
+    zero, negative, nan, other_nan = (
+        np.array([{"a": np.array([value, 1]), "of": [value]}, None])
+        for value in (0.0, -0.0, float("nan"), float("nan"))
+    )
+    assert agreement(zero, negative).tolist() == [False, True]
+    assert agreement(nan, other_nan).all()
+    assert not agreement(zero, nan)[0]
 
 
 # ---------------------------------------------------------------- pytest --fxc-verify
