@@ -147,3 +147,28 @@ def test_a_member_decides_the_dtype_beside_narrow_numbers() -> None:
     check(beside_narrow_dtypes, (X, small), (1 - X, small), (X, small.astype(np.float32)))
     either = fxc.compile(lambda x, narrow: narrow + (Colour.RED if x[0] > 0.5 else 7))
     assert [either(np.full(1, v), small).dtype for v in (0.0, 1.0)] == [np.int8, np.int64]
+
+
+class Backwards(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+    def __radd__(self, other: Any) -> Any:
+        return "sum", self.name
+
+    def __gt__(self, other: Any) -> bool:
+        return False
+
+
+def test_operators_of_a_member_on_the_right_come_before_those_of_int() -> None:
+    def operators(x: Any) -> Any:
+        return int(x[0]) + Backwards.LOW, int(x[0]) < Backwards.HIGH, x[0] + Backwards.LOW
+
+    check(operators, (np.array([0, 3]),), (np.array([2, 3]),))
+    masked = fxc.compile(lambda x: (int(x[0]) & Mask.TWO, len(x) | Mask.ONE))
+    for value in (1, 2):
+        assert repr(masked(np.full(2, value))) == repr((Mask(value & 2), Mask(3)))
+
+
+def test_flags_are_asked_for_one_of_several() -> None:
+    check(lambda x: (Mask.TWO if x[0] > 0.5 else Mask.ONE) in Mask.TWO, (X,), (1 - X,))

@@ -140,7 +140,7 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
             found = either_true(door, found, partial(door.is_same_item, x, each))
         return found if type(found) is bool else to_bool(found)
     if type(items) not in (tuple, list, set, frozenset) or not _are_compared(x, items):
-        return x in items
+        return x.of_each(items.__contains__) if type(x) is Several and x.is_known else x in items
     dtype = operand(x).type.dtype
     if (array := _known_array(dtype, items)) is not None:
         return to_bool((array == x).any())

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from .operands import Traced
+from .operands import Traced, is_derived
 from .protocols import TakesFunctions
 
 # By the names of Python's methods the names of NumPy's ufuncs.
@@ -61,7 +61,26 @@ def _conversion(convert: Callable[..., Any], what: str) -> Callable[..., Any]:
 
 
 def _method(compute: Compute, name: str) -> Callable[..., Any]:
-    return lambda self, *other: compute(name, self, *other)
+    if name not in BINARY and name not in COMPARISONS:
+        return lambda self: compute(name, self)
+
+    def method(self: Any, other: object, *more: object) -> Any:
+        if is_derived(other) and _has_own(other, self.__class__, name):
+            return NotImplemented
+        return compute(name, self, other, *more)
+
+    return method
+
+
+def _has_own(x: object, kind: type, name: str) -> bool:
+    """Whether a number on the right is asked before one of this class on the left, as its class is
+    derived from that and has a method of its own.
+    """
+    own = _SWAPPED.get(name, f"__{name}__" if name in COMPARISONS else f"__r{name}__")
+    return isinstance(x, kind) and getattr(type(x), own, None) is not getattr(kind, own, None)
+
+
+_SWAPPED = {"lt": "__gt__", "gt": "__lt__", "le": "__ge__", "ge": "__le__"}
 
 
 def _reflected(compute: Compute, name: str) -> Callable[..., Any]:
