@@ -164,7 +164,11 @@ def test_operators_of_a_member_on_the_right_come_before_those_of_int() -> None:
     def operators(x: Any) -> Any:
         return int(x[0]) + Backwards.LOW, int(x[0]) < Backwards.HIGH, x[0] + Backwards.LOW
 
-    check(operators, (np.array([0, 3]),), (np.array([2, 3]),))
+    def either(x: Any) -> Any:
+        return (1 if x[0] > 1 else 2.5) + Backwards.LOW
+
+    for program in (operators, either):
+        check(program, (np.array([0, 3]),), (np.array([2, 3]),))
     masked = fxc.compile(lambda x: (int(x[0]) & Mask.TWO, len(x) | Mask.ONE))
     for value in (1, 2):
         assert repr(masked(np.full(2, value))) == repr((Mask(value & 2), Mask(3)))

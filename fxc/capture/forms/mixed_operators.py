@@ -13,7 +13,7 @@ from fxc.ir.types import ScalarType
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.python_numbers import arithmetic, cast_to, to_float, to_int
 from ..session.session import current
-from ..values.operands import Traced, operand, variable_of
+from ..values.operands import Traced, is_derived, operand, variable_of
 from ..values.operator_methods import BINARY, COMPARISONS, operator_of
 from .mixed import (
     Mixed,
@@ -100,6 +100,8 @@ def _python_type(x: object) -> type:
 
 def _compute(name: str, left: object, right: object) -> object:
     both = (left, right)
+    if any(map(is_derived, both)):  # which may have operators of its own beside one of the two
+        return _by_cases(name, both)
     if not all(isinstance(x, Traced | np.generic | int | float | complex) for x in both):
         return _beside_other(name, left, right)
     if any(isinstance(x, Traced) and x._run is not None and type(x) is not Mixed for x in both):
