@@ -33,7 +33,7 @@ is a difference.
 
 import sys
 
-from .reproducer import show
+from fxc.verifying.reproducer import show
 
 if __name__ == "__main__":
     sys.exit(show(__file__))
