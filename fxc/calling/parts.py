@@ -69,7 +69,7 @@ class Part(Serving[..., Any]):
         self._state.varying |= source.counting
         split.on_change.append(self._end_turns)
 
-    def _hide_fxc(self, error: Exception) -> None:
+    def _hide_fxc(self, error: BaseException) -> None:
         """Leave that to the function."""
 
     @property

@@ -49,7 +49,7 @@ class Running(Generic[P, R]):
         """Run the function; the result is NumPy's."""
         raise NotImplementedError
 
-    def _hide_fxc(self, error: Exception) -> None:
+    def _hide_fxc(self, error: BaseException) -> None:
         if isinstance(error, InternalError):
             self._keep_bug(error)
         hide_fxc(error)

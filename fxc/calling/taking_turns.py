@@ -65,7 +65,7 @@ class TakingTurns(Resting[P, R]):
                     result = turn(*args, **kwargs)
             if result is MISSED:
                 result = self._take(args, kwargs)
-        except Exception as error:
+        except BaseException as error:  # an interrupt, too
             self._hide_fxc(error)
             raise
         return result  # type: ignore[no-any-return]

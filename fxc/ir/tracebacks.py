@@ -54,8 +54,9 @@ def hide_fxc(error: BaseException) -> None:
     has been split in its turn, one frame of the function is left, the inner one.
 
     Errors of fxc say where more is to be read, and have no frames of fxc, but for bugs. Neither
-    has what the call of a function itself has raised, as for wrong arguments. What else no frame of
-    the program has raised keeps them, and so does all with ``FXC_FULL_TRACEBACK``.
+    has what the call of a function itself has raised, as for wrong arguments, nor an interrupt that
+    comes while fxc compiles or compiled code runs. What else no frame of the program has raised
+    keeps them, and so does all with ``FXC_FULL_TRACEBACK``.
     """
     if isinstance(error, FxcError):
         if isinstance(error, NumberedError) and reference(error.kind) not in notes_of(error):
@@ -66,9 +67,11 @@ def hide_fxc(error: BaseException) -> None:
     if config.full_traceback:
         return
     entries = _entries(error)
-    if entries and entries[-1].tb_frame.f_code in _HANDING_ON:
-        hide_all(error)
-        return
+    if entries:
+        last = entries[-1].tb_frame.f_code
+        if last in _HANDING_ON or (not isinstance(error, Exception) and is_of_fxc(last)):
+            hide_all(error)
+            return
     _show_program(error)
     seen: BaseException | None = error
     visited: set[int] = set()
@@ -101,13 +104,8 @@ def folded(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def hide_all(error: BaseException) -> None:
-    """Take all of fxc's frames, and those of code that it has made, out of a traceback."""
-    kept = []
-    for entry in _entries(error):
-        code = entry.tb_frame.f_code
-        if not is_of_fxc(code) and not code.co_filename.startswith("<fxc"):
-            kept.append(entry)
-    _keep(error, kept)
+    """Take all of fxc's frames out of a traceback."""
+    _keep(error, [each for each in _entries(error) if not is_of_fxc(each.tb_frame.f_code)])
 
 
 def _shorten(error: BaseException) -> None:
@@ -139,7 +137,7 @@ def _keep(error: BaseException, entries: list[TracebackType]) -> None:
 def _first(entry: TracebackType | None, *, of_fxc: bool) -> TracebackType | None:
     """The first entry of a traceback that is fxc's, or that is not."""
     while entry is not None:
-        if entry.tb_frame.f_code.co_filename.startswith(_HERE) is of_fxc:
+        if is_of_fxc(entry.tb_frame.f_code) is of_fxc:
             return entry
         entry = entry.tb_next
     return None
@@ -171,8 +169,8 @@ def _hide_between(error: BaseException) -> None:
 
 
 def is_of_fxc(code: CodeType) -> bool:
-    """Whether it is code of fxc's, not of the program's."""
-    return code.co_filename.startswith(_HERE)
+    """Whether it is code of fxc's, or that fxc has made, not of the program's."""
+    return code.co_filename.startswith((_HERE, "<fxc"))
 
 
 def unseen(function: F) -> F:

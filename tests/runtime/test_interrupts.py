@@ -163,11 +163,25 @@ def test_what_a_handler_raises_ends_a_loop(
     x[0] = 1e300 if function is left_early else 5.0
     compiled = compiled_for(function, x, *more)
     for error in (KeyboardInterrupt, Alarmed):
-        with alarm(raiser(error)), pytest.raises(error):
+        with alarm(raiser(error)), pytest.raises(error) as raised:
             compiled(x, *more)
+        assert {str(each.path) for each in raised.traceback} == {__file__}  # no frame of fxc
     info = compiled.cache_info()
     assert (info.variants, info.native_calls, info.eager_calls) == (1, 0, 0)
     assert np.isfinite(x).all()
+
+
+def test_ctrl_c_shows_the_call_alone() -> None:
+    x = np.zeros(4)
+    compiled = compiled_for(for_ever, x)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)  # which has no frame
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        with pytest.raises(KeyboardInterrupt) as raised:
+            compiled(x)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert {str(each.path) for each in raised.traceback} == {__file__}
 
 
 def test_what_was_stored_before_stays() -> None:
