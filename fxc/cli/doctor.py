@@ -191,7 +191,12 @@ def first_call() -> Iterator[Finding]:
     advice = "" if same else "please report it, with all of this text"
     yield Finding("result", "equals NumPy's" if same else "differs from NumPy's", advice, not same)
     slow = took > _SLOW_START
-    advice = "the machine is busy, or modules come from a slow disk" if slow else ""
+    advice = ""
+    if slow:
+        advice = (
+            "Python compiles fxc's modules when they are first imported: ask again. "
+            "If it stays slow, the machine is busy, or the disk is slow"
+        )
     yield Finding("first call", f"{1000 * took:.0f} ms, compiled anew", advice)
 
 
