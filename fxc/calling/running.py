@@ -14,9 +14,16 @@ from fxc.compilations.trials import clock
 from fxc.compilations.turns import Handed, Rested, key_of
 from fxc.ir import warned
 from fxc.ir.error_kinds import INTERNAL, Kind
-from fxc.ir.errors import InternalError, NumberedError, notes_of, numbered, reference
+from fxc.ir.errors import (
+    ExtensionError,
+    InternalError,
+    NumberedError,
+    notes_of,
+    numbered,
+    reference,
+)
 from fxc.ir.logs import PERF, SPLITS
-from fxc.ir.tracebacks import hands_on, hide_fxc
+from fxc.ir.tracebacks import hands_on, hide_fxc, shown
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -96,6 +103,17 @@ class Running(Generic[P, R]):
     def _warn_eager(self, error: NumberedError, before: str = "") -> None:
         """Warn that Python runs the function, and why."""
         self._warn(error.kind, f" runs as plain NumPy: {before}{error.text}", notes_of(error))
+
+    def _without_extension(self, error: Exception, of: str = "") -> None:
+        """Raise what is wrong with a backend or a pass of the user's, or warn of it; ``of`` is the
+        backend whose code has raised what NumPy does not.
+        """
+        if not isinstance(error, ExtensionError):
+            text = f"the backend {of!r} raises {shown(error)} where NumPy raises nothing"
+            error = ExtensionError(text)
+        if self._options.fullgraph:
+            raise error
+        self._warn_eager(error)
 
     def _warn_of_bug(self, text: str, error: Exception) -> None:
         """Warn of a bug of ours, and keep what a report needs of it."""

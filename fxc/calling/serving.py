@@ -294,13 +294,13 @@ class Serving(Remembering[P, R]):
     def _eager_after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as plain NumPy what raised in fxc; it should raise the same."""
         if isinstance(error, ExtensionError):  # what a backend gives, which need not be as NumPy's
-            if self._options.fullgraph:
-                raise error
-            self._warn_eager(error)
+            self._without_extension(error)
             return self._eager(args, kwargs)
         PERF.info("%s: runs as plain NumPy: %s", self.__name__, shown(error))
         result = self._eager(args, kwargs)
-        if not getattr(error, "__fxc_need_not_raise__", False):
+        if (backend := getattr(error, "__fxc_backend__", None)) is not None:
+            self._without_extension(error, of=backend)
+        elif not getattr(error, "__fxc_need_not_raise__", False):
             if self._options.fullgraph:
                 raise InternalError(f"{self.__name__} failed where NumPy did not") from error
             text = f": fxc failed where NumPy did not: {shown(error)}; {PLEASE_REPORT}"

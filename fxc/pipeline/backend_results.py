@@ -32,7 +32,11 @@ def checked(graph: Graph, inner: object, backend: str) -> Function:
     has_symbols = any(not isinstance(dim, int) for kind in types for dim in kind.shape)
 
     def run(*inputs: Any) -> Sequence[Any]:
-        results = inner(*inputs)
+        try:
+            results = inner(*inputs)
+        except Exception as error:  # which may be NumPy's, as of a singular matrix
+            vars(error)["__fxc_backend__"] = backend
+            raise
         if not isinstance(results, tuple | list) or len(results) != len(types):
             given = len(results) if isinstance(results, tuple | list) else _shown(results)
             raise ExtensionError(

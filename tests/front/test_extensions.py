@@ -146,6 +146,27 @@ def test_a_backend_that_raises() -> None:
     assert "bug in fxc" not in str(told[0].message)
 
 
+def test_a_backend_whose_code_raises() -> None:
+    """It is not fxc that has failed; but what NumPy raises, too, is the program's own error."""
+
+    def failing(graph: Graph, index: Any, types: Any) -> Any:
+        def run(*inputs: Any) -> Any:
+            raise ValueError("no such card")
+
+        return run
+
+    x, text = np.ones(3), "the backend 'failing' raises ValueError.* where NumPy raises nothing"
+    with pytest.raises(ExtensionError, match=text):
+        fxc.compile(step, backend=failing, fullgraph=True)(x, x)
+    with pytest.warns(fxc.CaptureWarning, match=text) as told:
+        fxc.compile(step, backend=failing)(x, x)
+    assert "report" not in str(told[0].message)
+    for options in ({}, {"fullgraph": True}):
+        inverse = fxc.compile(lambda x: np.linalg.inv(x), backend=failing, **options)
+        with pytest.raises(np.linalg.LinAlgError):
+            inverse(np.zeros((2, 2)))
+
+
 def test_a_backend_that_lacks_an_operator() -> None:
     def lacking(graph: Graph, index: Any, types: Any) -> Any:
         raise fxc.ExportError("plus cannot be exported to toy:\n  add (plus.py:1): no addition")
