@@ -66,7 +66,7 @@ def check_op(op: CustomOp, samples: Iterable[Sequence[Any]], *, rtol: float = 0.
     ...     check_op(op, [(np.ones(3),)])
     ... except AssertionError as error:
     ...     print(error)
-    FXC0202: doc::twice, sample 0: the meta says f32[3], it gives f64[3]
+    FXC0202: doc::twice, sample 0: the meta says f32[3], the function gives f64[3]
     >>> handle.remove()
     >>> handle = op.register_meta(lambda x: x.new())
     >>> check_op(op, [(np.ones(3),), (np.ones((2, 3), "f4").T,)])
@@ -126,7 +126,7 @@ class _Check:
         self.compare("a second call", again, wanted)
         self.check_meta(wanted)
         for alias, function in self.decompositions():
-            name = f"the decomposition ({alias.value})"
+            name = f"the decomposition (kind {alias.name.lower()})"
             found = self.seen(name, partial(function, default_dispatcher().ops))
             if found is None:
                 continue

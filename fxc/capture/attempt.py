@@ -141,8 +141,10 @@ def _plain_result(outside: Outside, result: object) -> _Result:
     """The result by its leaves alone."""
     _check_plain(outside, result, set())
     result = _with_items(result)
-    if outside.drawn or outside.keeps:
-        raise _without_effects("draws and what loops show")
+    if outside.drawn:
+        raise _without_effects("a random draw", "; draw before, and pass the numbers")
+    if outside.keeps:
+        raise _without_effects("what a loop prints, logs or calls")
     _keep_shapes(outside)
     leaves, shown = flatten(result)
     return _Result(tuple(output_leaf(outside, x) for x in leaves), _of_real_classes(shown))
@@ -358,8 +360,9 @@ def _keep_shapes(outside: Outside) -> None:
         array._original = array._value
 
 
-def _without_effects(what: str) -> CaptureError:
-    return refusal(NO_RESULT, f"{what} cannot be captured without effects")
+def _without_effects(what: str, instead: str = "") -> CaptureError:
+    no_effect = "what fxc.export and fxc.functionalize make has no effect but writes to arrays"
+    return refusal(NO_RESULT, f"{what} cannot be captured here: {no_effect}{instead}")
 
 
 def _with_items(tree: Any) -> object:

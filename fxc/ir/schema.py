@@ -178,7 +178,10 @@ def parse_schema(text: str) -> Schema:
     """
     head = _HEAD.fullmatch(text)
     if head is None:
-        raise ParseError(f"not a schema: {text!r}")
+        raise ParseError(
+            f"not a schema: {text!r}; write it as in add(Array x, int n) -> Array; "
+            "the name begins with a small letter"
+        )
     name, inside, result = head.groups()
     params: list[Param] = []
     keyword = False

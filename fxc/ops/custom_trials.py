@@ -63,7 +63,7 @@ def check_types(definition: OnSamples, given: Sequence[Any], say: Say) -> None:
         results = found[len(definition.schema.written_params) :]
         for kind, each in zip(said, results, strict=True):
             if not _is_of(kind, each):
-                return f"the meta says {kind}, it gives {_shown(each)}"
+                return f"the meta says {kind}, the function gives {_shown(each)}"
         return ""
 
     _check(definition, "meta", given, problem)
@@ -77,10 +77,10 @@ def check_values(definition: OnSamples, given: Sequence[Any], compose: Say) -> N
     def problem(sample: tuple[Any, ...], found: tuple[Any, ...]) -> str:
         for mine, each in zip(compose(*sample), found, strict=True):
             if not _is_of_same_type(mine, each):
-                return f"the decomposition gives {_shown(mine)}, it gives {_shown(each)}"
+                return f"the decomposition gives {_shown(mine)}, the function {_shown(each)}"
             far = _first_far(mine, each, sample)
             if far is not None:
-                return f"the decomposition gives {far[0]}, it gives {far[1]}"
+                return f"the decomposition gives {far[0]}, the function {far[1]}"
         return ""
 
     _check(definition, "decomposition", given, problem)

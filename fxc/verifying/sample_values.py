@@ -135,4 +135,4 @@ def check_agreement(what: str, said: Type, found: Type, known: dict[str, int]) -
         strides = tuple(evaluate(dim, known) for dim in said.strides)
         said = ArrayType(said.dtype, shape, normal_strides(shape, strides, said.dtype.itemsize))
     if said != found:
-        raise CheckFailed(f"{what} says {said}, it gives {found}")
+        raise CheckFailed(f"{what} says {said}, the function gives {found}")

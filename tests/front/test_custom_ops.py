@@ -773,9 +773,9 @@ def test_a_meta_that_is_wrong_for_these_types(part: str) -> None:
         op.register_lowering(_unused)
     else:
         op.register_decomposition(lambda ops, x, k: ops.maximum(x, ops.multiply(k, x)), kind=part)
-    text = "test::leaky: the meta says i64[6], it gives f64[6]"
+    text = "test::leaky: the meta says i64[6], the function gives f64[6]"
     assert text in _refused(op, np.arange(-3, 3), 0.1)
-    with pytest.raises(CaptureError, match=r"the meta says i64\[6\], it gives f64\[6\]"):
+    with pytest.raises(CaptureError, match=r"the meta says i64\[6\], the function gives f64\[6\]"):
         fxc.compile(lambda x: op(x, 0.1), fullgraph=True)(np.arange(-3, 3))
     if part != "lowering":
         agrees(lambda x: op(x, 0.1), np.arange(-3.0, 3.0))  # others are not refused
@@ -784,7 +784,7 @@ def test_a_meta_that_is_wrong_for_these_types(part: str) -> None:
 def test_a_meta_that_is_wrong_for_other_sizes() -> None:
     op = custom("tail(Array x) -> Array", lambda x: x[1:].copy(), lowering=_unused)
     op.register_meta(lambda x: x.new((4,)))
-    assert "the meta says f64[4], it gives f64[5]" in _refused(op, np.arange(5.0))
+    assert "the meta says f64[4], the function gives f64[5]" in _refused(op, np.arange(5.0))
 
 
 @pytest.mark.parametrize("kind", ["explicit", "implicit"])
@@ -794,7 +794,7 @@ def test_a_decomposition_that_is_another_function(kind: str, has_meta: bool) -> 
     if has_meta:
         op.register_meta(lambda x, k: x.new())
     op.register_decomposition(lambda ops, x, k: ops.minimum(x, ops.multiply(k, x)), kind=kind)
-    text = "test::leaky: the decomposition gives 0.25, it gives 0.5"
+    text = "test::leaky: the decomposition gives 0.25, the function 0.5"
     assert text in _refused(op, np.arange(-3.0, 3.0), 0.1)
 
 

@@ -220,5 +220,5 @@ def test_without_effects_only_results_change_their_shape() -> None:
     result, changed = fxc.functionalize(shape_of_a_result)(matrix())
     assert result[0].shape == (24,)
     assert not changed
-    with pytest.raises(fxc.CaptureError, match="without effects"):
+    with pytest.raises(fxc.CaptureError, match="no effect but writes to arrays"):
         fxc.functionalize(shape_of_nothing_returned)(matrix())
