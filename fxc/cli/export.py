@@ -104,7 +104,7 @@ def _write(program: ExportedProgram, name: str, path: str, sizes: dict[str, int]
         print(f"fxc export: --{name}: {path} cannot be written: {reason}", file=sys.stderr)
         return 2
     if path != "-":
-        print(f"wrote {path}")
+        print(f"wrote {path}", file=sys.stderr)
     return 0
 
 

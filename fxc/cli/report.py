@@ -108,7 +108,10 @@ def _write(source: Path, out: Path, title: str) -> int:
         raise _NoTrace(f"there is no {source}: give a folder with traces, a trace, or a script")
     if source.is_dir() and not any(source.glob("*.jsonl")):
         if title.endswith(".py"):
-            raise _NoTrace(f"{title} has compiled nothing")
+            raise _NoTrace(
+                f"{title} has compiled nothing: let it use fxc.compile, or try "
+                f"python -m fxc run --report {title}"
+            )
         raise _NoTrace(f"{source} has no trace: FXC_TRACE={source} python … writes one")
     traced = write_page(source, out, title)
     print(f"{out}: {counted(traced)}", file=sys.stderr)
