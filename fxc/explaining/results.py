@@ -32,7 +32,7 @@ def returned(
     leaves = [_leaf(leaf, names) for leaf in functional.signature.outputs]
     if epilogue is None:
         return leaves[:1], []
-    shown, changes = _told(epilogue.source)
+    shown, changes = _told(epilogue)
     used = [int(number) for number in _LEAF.findall(shown)]
     if shown in {f"r{n}" for n in used} or shown == f"({', '.join(f'r{n}' for n in used)})":
         return [leaves[n] for n in used], [_with_leaves(each, leaves) for each in changes]
@@ -40,11 +40,17 @@ def returned(
     return text, [_with_leaves(each, leaves) for each in changes]
 
 
-def _told(source: str) -> tuple[str, list[str]]:
-    """The expression that an epilogue returns, and the changes that it makes, in its words."""
+def _told(epilogue: Epilogue) -> tuple[str, list[str]]:
+    """The expression that an epilogue returns, and the changes that it makes, in its words, but
+    with the names that the program has for its constants.
+    """
+    source = epilogue.source
     (function,) = ast.parse(source).body
     assert isinstance(function, ast.FunctionDef)
-    lines, made, changes, result = source.splitlines(), dict[str, ast.expr](), list[str](), "None"
+    made: dict[str, ast.expr] = {
+        name: ast.Name(_name_of(constant)) for name, constant in epilogue.constants.items()
+    }
+    lines, changes, result = source.splitlines(), list[str](), "None"
     for each in function.body:
         match each:
             case ast.Assign([ast.Name(name)], value):
@@ -58,6 +64,13 @@ def _told(source: str) -> tuple[str, list[str]]:
                 text = ast.unparse(_Inlined(made).visit(each))
                 changes.append(_OBJECT.sub(about.replace("\\", ""), text) if about else text)
     return result, changes
+
+
+def _name_of(constant: object) -> str:
+    """What a program calls a constant of an epilogue, where a name is shorter than the value."""
+    if callable(constant):
+        return getattr(constant, "__name__", type(constant).__name__).lstrip("_")
+    return _shortened(repr(constant))
 
 
 class _Inlined(ast.NodeTransformer):

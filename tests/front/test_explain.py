@@ -235,6 +235,7 @@ def test_what_the_caller_sees_is_said_as_programs_write_it() -> None:
             self.x[:, 0] = 7
             self.n += 1
             self.log.append(float(y[0]))
+            print("at", f"{y[1]:.1f}")
             return {"x": self.x[2], "pair": (y, y.sum())}, [self.n]
 
     (facts,) = fxc.explain(Walk().step)(np.ones(3)).facts
@@ -242,6 +243,7 @@ def test_what_the_caller_sees_is_said_as_programs_write_it() -> None:
     assert facts.changed == (
         "self.n becomes a number, self.n + 1",
         "self.log.append(a number, py.float)",
+        "print('at', formatted((a number, f64, -1, '.1f')))",
     )
     assert facts.returned == (
         "({'x': r0, 'pair': (r1, r2)}, [r3])",

@@ -77,7 +77,7 @@ class Attributes(Reads):
 
     def _check_own(self, known: Known, name: str) -> None:
         condition = f"{name!r} in {known.source.var}.__dict__"
-        self.outside.guards.check(condition, f"{known.source.text} has a {name} of its own")
+        self.outside.guards.check(condition, f"{known.source.text} has its own {name}")
 
     def own_item(self, owner: object, name: str, known: Known) -> object:
         """An attribute that an object from outside has of its own; MISSING for none."""
@@ -89,7 +89,7 @@ class Attributes(Reads):
             self._check_own(known, name)
             return self._plain_attr(owner, name, known.source, held[name])
         condition = f"{name!r} not in {known.source.var}.__dict__"
-        self.outside.guards.check(condition, f"{known.source.text} has no {name} of its own")
+        self.outside.guards.check(condition, f"{known.source.text} has no own {name}")
         return MISSING
 
     def held_attribute(self, owner: object, name: str) -> object:

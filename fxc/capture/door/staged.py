@@ -74,10 +74,10 @@ class Staged(Stores):
         # Defaults are read from outside like globals.
         if f.__defaults__:
             text = f"{root}.__defaults__"
-            made.__defaults__ = self.read(f.__defaults__, text, f"the defaults of {f.__name__}")
+            made.__defaults__ = self.read(f.__defaults__, text, f"{f.__name__}.__defaults__")
         if f.__kwdefaults__:
             text = f"{root}.__kwdefaults__"
-            seen = self.read(f.__kwdefaults__, text, f"the defaults of {f.__name__}")
+            seen = self.read(f.__kwdefaults__, text, f"{f.__name__}.__kwdefaults__")
             made.__kwdefaults__ = dict(seen)
         self.staged_functions[f] = made
         return made
