@@ -99,8 +99,12 @@ def _input(kind: Any, facts: dict[str, Any], found: Any) -> Any:
 
 
 def show(script: str) -> int:
-    """Print the case beside a script, and what is wrong; the exit status."""
-    case, step = read(Path(script).parent)
+    """Print the case beside a script, and what is wrong; the exit status, 2 if it is no case."""
+    try:
+        case, step = read(Path(script).parent)
+    except FxcError as error:
+        print(f"{error}\nIf that is an operator of yours, import what registers it in {script}.")
+        return 2
     print(case.graph)
     found = case.verdict()
     if found is None:

@@ -199,6 +199,7 @@ def test_the_case_in_the_folder_is_small_and_shows_it(name, monkeypatch, tmp_pat
     (tmp_path / "wrong" / "graph.txt").write_text("junk")
     with pytest.raises(FxcError):
         read(tmp_path / "wrong")
+    assert show(str(tmp_path / "wrong" / "show.py")) == 2
 
 
 def test_a_case_keeps_layouts_and_generators(tmp_path):
