@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     names = sorted({each for rows in sections.values() for each in rows})
     near = difflib.get_close_matches(name, names, 3)
     advice = f"did you mean {', '.join(near)}?" if near else "docs/coverage.md lists all"
-    print(f"fxc coverage: there is no row for {options.name}; {advice}", file=sys.stderr)
+    print(f"fxc coverage: there is nothing about {options.name}; {advice}", file=sys.stderr)
     return 2
 
 

@@ -110,7 +110,10 @@ def _function(named: str) -> Any:
         raise NotThere(f"{named} is a class; give a function, which may make an object of it")
     held = vars(holder).get(part) if isinstance(holder, type) else None
     if isinstance(getattr(held, "__fxc_original__", held), FunctionType):
-        raise NotThere(f"{named} is a method; give a function that calls it")
+        raise NotThere(
+            f"{named} is a method; give a function that calls it, or ask in a program, where there "
+            f"is an object: fxc.explain({name})(obj, …), fxc.export(obj.{part}, …)"
+        )
     if not callable(found):
         functions = [key for key, value in vars(module).items() if _is_of(value, module)]
         there = f"; it has {', '.join(functions)}" if functions else ""

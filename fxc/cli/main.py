@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Protocol
 
+from fxc.ir.version import __version__
+
 # Each is a module `fxc.cli.NAME`, a `Command`. It is imported when it is used.
 COMMANDS = {
     "cache": "show or clear what is kept on disk of compiled functions",
@@ -53,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=_help(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"fxc {__version__}")
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", help=argparse.SUPPRESS, prog="python -m fxc"
     )

@@ -30,6 +30,12 @@ def test_the_help_has_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(listed) <= set(COMMANDS)
 
 
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"fxc {fxc.__version__}\n"
+
+
 def test_the_page_names_all_commands() -> None:
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     named = set(re.findall(r"^\| `(\w+)", text, re.MULTILINE))
