@@ -131,9 +131,19 @@ def columns_of_more_rows(x):
     return out, out.sum()
 
 
+def begun_as_another(x):
+    state, other, i = np.ones((2, 1)), np.zeros((1, 3)), 0
+    past, more = state, other
+    while i < len(x):
+        state, other = state * 0.5 + x[i], other + past[0, -1]
+        past, more = np.hstack((past, state)), np.vstack((more, other))
+        i += 1
+    return past, state, more, other
+
+
 CAPTURED = [
     *(peaks, records, several_at_once, in_loops, left_early, written_behind, shaped_behind),
-    *(columns, columns_of_more_rows),
+    *(columns, columns_of_more_rows, begun_as_another),
 ]
 
 
@@ -240,6 +250,40 @@ def test_left_to_python(fn: Callable[..., Any]) -> None:
     compiled = fxc.compile(fn)
     for x in (np.linspace(-2, 2, 60), np.linspace(-0.5, -0.1, 60), np.zeros(0)):
         assert difference(run(fn, (x,)), run(compiled, (x,))) == ""
+
+
+def perhaps_no_longer(x, first):
+    out = state = first
+    for v in x:
+        state = state * 0.5
+        if v > 0:
+            out = np.append(out, v)
+    return out, state, first
+
+
+def written_meanwhile(x, first):
+    out = first
+    for v in x:
+        first += v
+        out = np.append(out, v)
+    return out, first
+
+
+def written_by_another_name(x, first):
+    out = state = first
+    for v in x:
+        state[0] += v
+        state = state * 0.5
+        out = np.append(out, v)
+    return out, first
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("fn", [perhaps_no_longer, written_meanwhile, written_by_another_name])
+def test_what_begins_as_another_variable_is_that_one(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn)
+    for x in (np.linspace(-1, 1, 5), -np.ones(4), np.zeros(0)):
+        assert difference(run(fn, (x, np.ones(3))), run(compiled, (x, np.ones(3)))) == ""
 
 
 def rows_in_fortran_order(x):

@@ -131,6 +131,7 @@ def _check_length(count: int, least: int) -> None:
 # See Note [Rooms with one door].
 _FUNCTIONS: tuple[Callable[..., Any], ...] = (
     *(made_list, growing, untested, list_to_change, has_place, at_place, starred, unpacked),
+    import_later("fxc.capture.lists.grown_arrays", "growing_alias"),
     import_later("fxc.capture.lists.grown_arrays", "growing_array"),
     import_later("fxc.capture.statements.driven", "driven"),
     import_later("fxc.capture.statements.folds", "fold"),

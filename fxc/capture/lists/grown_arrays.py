@@ -15,6 +15,7 @@ from fxc.ir.error_kinds import EITHER_ARRAY
 from fxc.ir.graph import Value
 from fxc.ops.metas.layout import is_c_ordered
 
+from ..arrays.traced_array import TracedArray
 from ..arrays.unmade import UnmadeArray
 from ..forms.truths import demand
 from ..session.locations import user_location
@@ -35,7 +36,9 @@ from .list_room import Int
 # alone: that it is the longest one is checked. It is an array by itself where anything else is done
 # with it, and from then on if that is behind all loops. A loop that carries two of them does not
 # know whether they are one, as they are if it adds nothing: so nobody may write to one in a loop,
-# keep it there, ask which one it is, or have two behind all loops.
+# keep it there, ask which one it is, or have two behind all loops. So it is with one that begins as
+# another variable (``out = x``), to which nobody may write from then on: behind all loops it has to
+# be longer than that, and so another one.
 
 _FEW = 16  # items that are made one by one
 
@@ -47,12 +50,12 @@ class GrownArrays(ToGrow):
         super().__init__()
         self._taken: dict[int, GrownArray] = {}
 
-    def made(self, x: Any, place: int) -> object:
-        """An array that a variable begins with."""
+    def made(self, x: Any, place: int, is_new: bool = True) -> object:
+        """An array that a variable begins with, a new one or that of another variable."""
         value = array_of(x)
         if value is None or not 1 <= value.type.rank <= 2:
             return x
-        if value.type.dtype.kind not in "biufc" or not kind_of(value).writeable:
+        if value.type.dtype.kind not in "biufc" or (is_new and not kind_of(value).writeable):
             return x
         if not all(isinstance(dim, int) for dim in value.type.shape):
             return x
@@ -63,7 +66,10 @@ class GrownArrays(ToGrow):
         if len(rows) > _FEW or not self.grows(about):
             return x
         buffer = Buffer([rows[place].copy() for place in range(len(rows))])
-        kind = GrownKind(value.type.dtype, rows.shape[1:], by_columns, about)
+        begun = None if is_new else value
+        if begun is not None:
+            current().aliases.grown.update(current().aliases.roots(value))
+        kind = GrownKind(value.type.dtype, rows.shape[1:], by_columns, about, begun)
         return GrownArray(buffer, kind, len(rows))
 
     def take(self, array: GrownArray) -> None:
@@ -81,6 +87,7 @@ class GrownKind(NamedTuple):
     shape: tuple[Any, ...]  # of an item
     by_columns: bool
     about: str
+    begun: Value | None  # the array of another variable that it begins as, or None
 
 
 def _columns_of(about: str) -> str:
@@ -94,6 +101,14 @@ def growing_array(door: Any, x: object, place: int, owner: object, name: str) ->
     """
     is_numpys = type(owner) is ModuleType and owner.__name__ == "numpy" and name in vars(owner)
     return door.arrays.made(x, place) if is_numpys else x
+
+
+def growing_alias(door: Any, x: Any, place: int) -> object:
+    """The same for the array of another variable: called by what is staged."""
+    is_plain = type(x) is TracedArray and x._object is x._value
+    if not is_plain or x._value in door.session.classes or x._value in door.session.alternatives:
+        return x
+    return door.arrays.made(x, place, is_new=False)
 
 
 class GrownArray(UnmadeArray):
@@ -130,8 +145,9 @@ class GrownArray(UnmadeArray):
     @staticmethod
     def _otherwise(keys: tuple[Any, ...]) -> Request | None:
         ((_, kind),) = keys
-        has_columns = kind.shape and not kind.by_columns
-        return Request(_columns_of(kind.about), How.IN_GRAPH) if has_columns else None
+        if kind.shape and not kind.by_columns:
+            return Request(_columns_of(kind.about), How.IN_GRAPH)
+        return Request(kind.about, How.BY_PYTHON)
 
     def longer(self, parts: Sequence[Value], axis: object) -> object:
         """This with more parts at its end; NotImplemented if that is an array of another kind."""
@@ -165,13 +181,25 @@ class GrownArray(UnmadeArray):
     @property
     def array(self) -> Any:
         if self._made is None or not current().is_alive(self._made._value):
-            self._made = self._array()
+            begun = self._begun()
+            self._made = self._array() if begun is None else begun
             if current().region:
                 current().aliases.grown.add(self._made._value)
             else:
                 current().door.arrays.take(self)
                 self._is_taken = True
         return self._made
+
+    def _begun(self) -> Any:
+        """The array of another variable that this still is behind all loops; None if it is none."""
+        begun = self._kind.begun
+        if begun is None or current().region:
+            return None
+        first = kind_of(begun).shape[1 if self._kind.by_columns else 0]
+        if type(self._count) is int and self._count == first:
+            return wrap(begun)
+        demand(self._count != first)
+        return None
 
     def _array(self) -> Any:
         buffer = self.rows

@@ -28,7 +28,8 @@ and ``for x in (f(k) for k in items if test(k))``, with a ``k`` of its own::
 
 Before a loop that adds to ``s``, ``s = ""`` is ``s = __fxc__.growing("", 4, False)``, and before
 one with ``a = np.append(a, x)``, ``a = np.array([])`` is
-``a = __fxc__.growing_array(np.array([]), 4, np, "array")``.
+``a = __fxc__.growing_array(np.array([]), 4, np, "array")``, and ``a = b`` is
+``a = __fxc__.growing_alias(b, 4)``.
 See Notes [Texts of the graph] and [Arrays that grow].
 """
 
@@ -183,7 +184,7 @@ def _mark_grown(body: list[ast.stmt]) -> None:
     loops = [each for each in own_statements(body) if isinstance(each, _LOOPS)]
     inside = [each for loop in loops for each in own_statements([loop])]
     texts = dict(side for statement in inside for side in _grown_by(statement))
-    arrays = {name for statement in inside if (name := _made_of_itself(statement)) is not None}
+    arrays = {name for statement in inside for name in _made_of_themselves(statement)}
     for statement in own_statements(body) if texts or arrays else ():
         if isinstance(statement, ast.Assign):
             begun: dict[int, list[str]] = {}
@@ -213,6 +214,12 @@ class _Begun(ast.NodeTransformer):
             return node
         given = ast.Constant(node.col_offset), ast.Constant(self._texts[names[0]])
         return placed(node, door_call("growing", node, *given))
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        names = self._begun.get(id(node), ())
+        if self._arrays.isdisjoint(names[:1]) or node.id in names:
+            return node
+        return placed(node, door_call("growing_alias", node, ast.Constant(node.col_offset)))
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         names = self._begun.get(id(node), ())
@@ -260,11 +267,14 @@ def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.ex
             yield from _pairs(one, other)
 
 
-def _made_of_itself(statement: ast.stmt) -> str | None:
-    """The variable that a statement gives what a function makes of it, and of more."""
-    match statement:
-        case ast.Assign([ast.Name(name)], ast.Call(_, [first, *_])):
-            parts = first.elts if isinstance(first, ast.Tuple | ast.List) else [first]
-            is_first = bool(parts) and isinstance(parts[0], ast.Name) and parts[0].id == name
-            return name if is_first else None
-    return None
+def _made_of_themselves(statement: ast.stmt) -> Iterator[str]:
+    """The variables that a statement gives what a function makes of them, and of more."""
+    if not isinstance(statement, ast.Assign):
+        return
+    for target in statement.targets:
+        for variable, given in _pairs(target, statement.value):
+            match given:
+                case ast.Call(_, [first, *_]):
+                    parts = first.elts if isinstance(first, ast.Tuple | ast.List) else [first]
+                    if parts and isinstance(parts[0], ast.Name) and parts[0].id == variable.id:
+                        yield variable.id
