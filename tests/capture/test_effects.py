@@ -468,6 +468,44 @@ def test_lists(function, start, variants):
     assert variants is None or info.variants <= variants
 
 
+def settles(history, v, n):
+    stall = 0
+    for _ in range(n):
+        v *= 0.5
+        history.append(v)
+        if len(history) > 1 and abs(history[-1] - history[-2]) < 1e-3:
+            stall += 1
+            if stall == 3:
+                break
+    return history, np.mean(history[-3:])
+
+
+def begins_by_a_look(history, v, n):
+    for _ in range(n):
+        v = 0.5 * v + (history[-1] if history else 1.0)
+        history.append(v)
+    return len(history), sum(history)
+
+
+def forgets(history, v, n):
+    for k in range(n):
+        history.append(k * v)
+        if len(history) > 4:
+            history.clear()
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("function", [settles, begins_by_a_look, forgets])
+def test_lists_that_loops_append_to_and_look_at(function):
+    compiled = fxc.compile(function)
+    for given in ([], [2.0], [3.0, 1.5], [0.5] * 20):
+        ours, theirs = (list(given), 8.0, 90), (list(given), 8.0, 90)
+        assert difference(run(function, ours), run(compiled, theirs)) == ""
+    if function is not forgets:
+        for given in ([], [2.0]):
+            fxc.compile(function, fullgraph=True)(given, 8.0, 3000)
+
+
 def test_lists_are_told_apart():
     def f(a, b, x):
         a.append(x)

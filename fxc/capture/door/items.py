@@ -78,6 +78,8 @@ class ItemAccess(Formats):
             return index_trick(owner)
         if type(owner) is str:
             self.outside.note_characters(owner, 1)
+        if isinstance(owner, ExternalList) and (grown := owner.as_grown()) is not None:
+            owner = grown
         if type(owner) in _TABLES or isinstance(owner, ExternalList):
             return Table(owner)
         found = self.container(owner)

@@ -6,7 +6,7 @@ See Note [Lists of counted length].
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -369,9 +369,9 @@ class TracedList(ListParts, ChangedList):
     __rmul__ = __mul__
 
 
-def list_to_grow() -> TracedList:
-    """An empty list, as if made where the program begins."""
-    return TracedList([], outermost=True)
+def list_to_grow(items: Iterable[object] = ()) -> TracedList:
+    """A list, empty or with these items, as if made where the program begins."""
+    return TracedList(list(items), outermost=True)
 
 
 def is_in_arrays(x: object) -> bool:

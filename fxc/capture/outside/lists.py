@@ -10,7 +10,7 @@ import numpy as np
 from fxc.ir.error_kinds import CHANGE_OUTSIDE
 
 from ..guards.facts import Columns, Numbers, OneShape, Ragged, form_of_items
-from ..session.refusing import How, Request, Respecialise, refuse
+from ..session.refusing import How, Request, Requests, Respecialise, refuse
 from ..values.above import above
 from ..values.objects import MISSING
 from ..values.operands import Traced
@@ -32,9 +32,12 @@ from .containers import ExternalSequence, Held, give_reads, is_number, is_plain,
 
 # Note [Lists from outside that grow]
 # What a branch or loop of the graph appends to a list from outside (``self.history.append(x)``)
-# goes to a list of the graph, which the epilogue adds to the other one. So nobody may look at the
-# list in that call: the capture starts again when the first item is appended in a region, and once
-# more, with the list as it was, if the program reads it or changes it otherwise.
+# goes to a list of the graph, which the epilogue adds to the other one. The capture starts again
+# when the first item is appended in a region. Where the program reads a list of none or few numbers
+# besides (``self.history[-1]``), it does so once more: another list of the graph begins with these.
+# If it reads a longer one, or changes it otherwise, it is captured with the list as it was.
+
+_FEW = 16  # items that a list of the graph begins with
 
 
 class ExternalList(ExternalSequence, list[Any]):
@@ -42,8 +45,11 @@ class ExternalList(ExternalSequence, list[Any]):
 
     Until all of it is read, ``_seen`` holds the elements that were read or stored by their index
     (all from the front or all from the back), ``_added`` what was appended. ``_grown`` holds that
-    of a list that nobody looks at: Note [Lists from outside that grow].
+    of a list that grows, ``_all`` what it begins with, too: Note [Lists from outside that grow].
     """
+
+    _grown: Any = None
+    _is_seen = False
 
     def __init__(self, held: Held) -> None:
         super().__init__()
@@ -53,7 +59,7 @@ class ExternalList(ExternalSequence, list[Any]):
         self._is_changed = False
         self._seen: dict[int, Any] = {}
         self._added: list[Any] = []
-        self._grown: Any = None
+        self._all: Any = None
 
     def settle(self) -> None:
         self._check_not_growing()
@@ -113,6 +119,8 @@ class ExternalList(ExternalSequence, list[Any]):
         return list.__getitem__(self, key)
 
     def length(self) -> object:
+        if (grown := self.as_grown()) is not None:
+            return grown.length()
         self._check_not_growing()
         if self._whole:
             return list.__len__(self)
@@ -133,6 +141,9 @@ class ExternalList(ExternalSequence, list[Any]):
     def __len__(self) -> int:
         self.settle()
         return list.__len__(self)
+
+    def _is_filled(self) -> object:
+        return None if (grown := self.as_grown()) is None else grown.length() > 0
 
     def __bool__(self) -> bool:
         return bool(self.length() != 0)
@@ -192,6 +203,8 @@ class ExternalList(ExternalSequence, list[Any]):
 
     def as_list(self) -> Any:
         """A new list of the graph with these items; None if that is left to Python."""
+        if (grown := self.as_grown()) is not None:
+            return grown[:]
         form = self._known_form()
         if form is None:
             return None
@@ -210,11 +223,6 @@ class ExternalList(ExternalSequence, list[Any]):
     # -------------------------------------------------------- changes
 
     @property
-    def _is_looked_at(self) -> bool:
-        """Whether the program has read items, or changed others, before."""
-        return self._whole or bool(self._seen) or self._numbers is not None
-
-    @property
     def _is_growing(self) -> bool:
         return self._held.outside.session.wants(self._held.name, How.GROWS)
 
@@ -228,15 +236,38 @@ class ExternalList(ExternalSequence, list[Any]):
                 "use a list of the function",
             )
 
-    def _grow(self, value: object) -> None:
-        """Append in a call in which nobody looks at the list."""
-        held = self._held
-        held.door.lists.note_outside_changed()
+    @property
+    def _to_see(self) -> Requests:
+        """What to ask for if the program reads a list that grows; nothing if it may not."""
+        is_short = len(self._held.real) <= _FEW and all(map(is_number, self._held.real))
+        return frozenset({self._to(How.GROWS), self._to(How.SEEN)} if is_short else ())
+
+    def as_grown(self) -> Any:
+        """All items of a list that grows as one of the graph; None for others."""
+        wanted = self._to_see if self._is_growing else Requests()
+        if not wanted <= self._held.outside.session.requests:
+            raise Respecialise(*wanted)
+        if wanted and not self._is_seen:
+            self._is_seen, held, size = True, self._held, len(self._held.real)
+            held.check(f"len({held.source.var}) == {size}", f"has {size} elements")
+        return self._begin_to_grow() if wanted else None
+
+    def _begin_to_grow(self) -> Any:
+        held, session, size = self._held, self._held.outside.session, len(self._held.real)
         if self._grown is None:
-            self._grown = above().list_to_grow()
-            held.outside.session.retries |= {self._to(How.BY_PYTHON)}
+            held.door.lists.note_outside_changed()
+            self._grown = self._all = above().list_to_grow()
+            session.retries |= {self._to(How.BY_PYTHON)}
             held.outside.stored(held.name, f"{held.name}.len")
             held.change("extend", value=self._grown)
+            if size and self._to(How.SEEN) in session.requests:
+                self._all = above().list_to_grow(map(self._original, range(size)))
+        return self._all
+
+    def _grow(self, value: object) -> None:
+        """Append to a list of the graph."""
+        if self._begin_to_grow() is not self._grown:
+            self._all.append(value)
         self._grown.append(value)
 
     def _note_change(self) -> None:
@@ -251,8 +282,10 @@ class ExternalList(ExternalSequence, list[Any]):
             self._grow(value)
             return
         session, grows = self._held.outside.session, self._to(How.GROWS)
-        if session.region and grows not in session.requests and not self._is_looked_at:
-            raise Respecialise(grows)
+        if session.region and grows not in session.requests:
+            is_seen = self._whole or self._seen or self._numbers is not None
+            if wanted := self._to_see if is_seen or not self._held.real else {grows}:
+                raise Respecialise(*wanted)
         super().append(value)
 
     def _changing(self) -> None:

@@ -70,6 +70,7 @@ class How(Enum):
     ONE_POOL = "in one pool with"  # they are in one with those of another place
     BY_ITEMS = "by its items"  # a list from outside is read item by item
     GROWS = "grows"  # a list from outside is appended to, and not looked at
+    SEEN = "seen"  # it is looked at, too
     OPEN = "with keys by a condition"  # a dict may have a key or not
     ONE_OF_TWO = "one of two"  # arrays behind loops that may have had no iteration
     BY_SIZES = "by counted sizes"  # checks say of which sizes they are

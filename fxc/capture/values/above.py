@@ -48,7 +48,7 @@ class Above:
     tuples_of: Callable[[Sequence[Any]], object]  # whose items stand in vectors
     arrays_of: Callable[[Any], object]  # whose items are the rows of an array, a copy
     rows_of: Callable[[str, Any, Any, Any], object]  # lists whose items stand in a vector
-    list_to_grow: Callable[[], Any]  # empty, as if made where the program begins
+    list_to_grow: Callable[..., Any]  # empty or not, as if made where the program begins
 
 
 _served: list[Above] = []
