@@ -189,6 +189,21 @@ def test_objects_do_not_take_an_attempt_each(program, monkeypatch):
     assert len(attempts) < 9
 
 
+def turned(links, steps):
+    for _ in range(steps):
+        for k in range(len(links)):
+            links[k].count[0] += 0.1 * links[k - 1].count[0]
+
+
+def test_numbers_that_loops_change_vary_from_the_next_attempt_on(monkeypatch):
+    attempts = _noted_attempts(monkeypatch)
+    links, same = ([Item([k + 1.0, 2.0]) for k in range(4)] for _ in range(2))
+    fxc.compile(turned, fullgraph=True)(links, 300)
+    turned(same, 300)
+    assert [each.count for each in links] == [each.count for each in same]
+    assert len(attempts) == 2
+
+
 def with_keys_by_conditions(x):
     known, more = {"n": 0}, {"n": 1}
     if x[0] > 0:

@@ -176,7 +176,7 @@ class Places(Creations):
             return False
         self._wanted[request] += 1
         self._note(place.base).is_assigned = True
-        self._door.outside.stored(label_of(text))
+        self._door.outside.stored(*_labels_of(text))
         return True
 
     def _begin(self, place: Place, text: str) -> None:
@@ -244,6 +244,7 @@ class Places(Creations):
                 number, ahead = int(found[0]), families[_NUMBER.sub("#", each.about, 1)]
                 for other in range(number + 1, number + 1 + ahead):
                     text = each.about[: found.start()] + str(other) + each.about[found.end() :]
+                    self._door.outside.stored(*_labels_of(text))
                     yield Request(text, How.CARRIED)
 
     def rebinding(self, cells: tuple[CellType, ...]) -> None:
@@ -252,6 +253,13 @@ class Places(Creations):
             place = self._variables[id(cell)]
             if not self.is_plain(place) and not self.takes(place):
                 self._door.outside.effects.check_allowed("variable of an enclosing function")
+
+
+def _labels_of(text: str) -> tuple[str, ...]:
+    """What the number at a place is called, and the list that it may be an item of."""
+    if not text.endswith("]"):
+        return (label_of(text),)
+    return label_of(text[:-1]), label_of(text[: text.rindex("[")])
 
 
 def _may_be_carried(place: Place) -> bool:

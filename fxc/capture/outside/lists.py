@@ -67,7 +67,8 @@ class ExternalList(ExternalSequence, list[Any]):
             return
         self._whole = True
         held, size = self._held, len(self._held.real)
-        varies = held.name in held.outside.varying
+        labels = {held.name, *(f"{held.name}_{place}" for place in range(size))}
+        varies = not labels.isdisjoint(held.outside.varying)
         if not (held.argument or varies or self._seen) and is_plain(held.real):
             items = held.constant(tuple(held.real))
             held.outside.check_constant(
