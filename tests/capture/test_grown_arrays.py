@@ -141,9 +141,16 @@ def begun_as_another(x):
     return past, state, more, other
 
 
+def by_counted_parts(x):
+    places = np.array([], dtype=int)
+    for v in x:
+        places = np.append(places, np.flatnonzero(x > 10 * v))
+    return places
+
+
 CAPTURED = [
     *(peaks, records, several_at_once, in_loops, left_early, written_behind, shaped_behind),
-    *(columns, columns_of_more_rows, begun_as_another),
+    *(columns, columns_of_more_rows, begun_as_another, by_counted_parts),
 ]
 
 

@@ -168,7 +168,7 @@ class GrownArray(UnmadeArray):
             rows = wrap(part).astype(self.dtype)
             rows = rows.T if self._kind.by_columns else rows
             number = rows.shape[0]
-            if isinstance(number, int) and number <= _FEW:
+            if type(number) is int and number <= _FEW:
                 for place in range(number):
                     buffer.append(rows[place].copy())
             else:
