@@ -179,7 +179,23 @@ def of_a_known_list(x):
     return known.count(x[1]), known.index(x[0]), pair.count(x[2]), sum(known.count(v) for v in x)
 
 
+def repeated(x):
+    kept = [v for v in x if v > 0]
+    twice = kept * 2
+    kept.append(1.0)
+    return twice, 3 * kept, kept * 1
+
+
+def joined_rows(x):
+    pairs = []
+    for i, v in enumerate(x):
+        if v > 0:
+            pairs.append((i, v))
+    return np.concatenate(pairs), np.hstack(pairs), np.stack(pairs, axis=1), np.vstack(pairs)
+
+
 PROGRAMS: list[Callable[..., Any]] = [
+    *(repeated, joined_rows),
     displays, of_two_kinds, stored_as_rows, sums, sums_of_other_kinds, parts, in_order, in_order_as_floats, merged, different_ones, values_seen, where_it_is,
     where_it_has_to_be, copies, by_a_key, of_tuples, deep_copies,
     of_a_known_list,

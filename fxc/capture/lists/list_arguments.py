@@ -20,11 +20,12 @@ is_in_arrays = import_later("fxc.capture.lists.traced_lists", "is_in_arrays")
 is_in_graph = import_later("fxc.capture.lists.traced_lists", "is_in_graph")
 
 if TYPE_CHECKING:
-    from ..forms.form import Array, Items
+    from ..forms.form import Array, Items, Number
     from .lists_of_lists import ListOfLists
 else:
     Array = import_class_later("fxc.capture.forms.form", "Array")
     Items = import_class_later("fxc.capture.forms.form", "Items")
+    Number = import_class_later("fxc.capture.forms.form", "Number")
     ListOfLists = import_class_later("fxc.capture.lists.lists_of_lists", "ListOfLists")
 
 
@@ -63,9 +64,11 @@ def joined_list(f: object, args: tuple[Any, ...], kwargs: dict[str, object]) -> 
         return None
     if has_traced(args[1:]) or has_traced(kwargs):
         return None
-    if not isinstance(args[0].form, Array):
-        if f is np.block and isinstance(args[0].form, Items):
-            raise args[0].unclear("np.block() of tuples, or lists,")  # each is one block, or none
+    form = args[0].form
+    if f is np.block and isinstance(form, Items):
+        raise args[0].unclear("np.block() of tuples, or lists,")  # each is one block, or none
+    is_of_rows = isinstance(form, Items) and all(isinstance(x, Number) for x in form.items)
+    if not isinstance(form, Array) and not is_of_rows:
         return None
     array = operand(args[0].as_array())
     assert isinstance(array, Value)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.graph import Literal
@@ -41,7 +41,7 @@ dtype_as_places = import_later("fxc.capture.forms.leaving", "dtype_as_places")
 may_change = import_later("fxc.capture.forms.leaving", "may_change")
 dim_of = import_later("fxc.capture.numbers.dims", "dim_of")
 
-_FEW = 16  # items that are compared one by one
+_FEW = 16  # items that are compared one by one, copies that are joined
 
 
 class TracedList(ListParts, ChangedList):
@@ -364,6 +364,9 @@ class TracedList(ListParts, ChangedList):
     def __mul__(self, count: object) -> Any:
         if goes_first(count, repeating=True):
             return NotImplemented
+        is_plain = self.items is None and self.of is list
+        if is_plain and type(count) is int and 0 < count <= _FEW:
+            return reduce(self.joined, [self] * (count - 1), self[:])
         return self._plain_items("'*'") * count
 
     __rmul__ = __mul__
