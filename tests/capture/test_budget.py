@@ -204,6 +204,22 @@ def test_numbers_that_loops_change_vary_from_the_next_attempt_on(monkeypatch):
     assert len(attempts) == 2
 
 
+def counts_of(keys):
+    counts = {}
+    for key in keys:
+        if key not in counts:
+            counts[key] = 0
+        counts[key] += 1
+    return counts
+
+
+def test_items_that_become_constants_do_not_take_an_attempt_each(monkeypatch):
+    attempts = _noted_attempts(monkeypatch)
+    keys = [float(k % 7) for k in range(20)]
+    assert fxc.compile(counts_of, fullgraph=True)(keys) == counts_of(keys)
+    assert len(attempts) < 12
+
+
 def with_keys_by_conditions(x):
     known, more = {"n": 0}, {"n": 1}
     if x[0] > 0:

@@ -108,6 +108,23 @@ def constants(labels: Iterable[str]) -> Requests:
     return frozenset(Request(label, How.CONSTANT) for label in labels)
 
 
+_FEW = 4  # items of a list that are asked for one by one
+
+
+def next_items(labels: Iterable[str], asked: Requests) -> Requests:
+    """The requests to have the next items of lists as constants, of which some have become so one
+    after the other: as many as so far. Each key of a dict would else take an attempt.
+    """
+    found: set[str] = set()
+    for label in labels:
+        owner, _, place = label.rpartition("_")
+        items = (x for x in asked if x.how is How.CONSTANT and x.about.startswith(f"{owner}_"))
+        count = sum(each.about[len(owner) + 1 :].isdigit() for each in items)
+        if place.isdigit() and count >= _FEW:
+            found.update(f"{owner}_{int(place) + ahead}" for ahead in range(1, count + 1))
+    return constants(found)
+
+
 class Respecialise(BaseException):
     """Start the capture again with these requests, see Note [Requests].
 

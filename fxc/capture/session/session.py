@@ -42,6 +42,7 @@ from .refusing import (
     Respecialise,
     constants,
     element_needed,
+    next_items,
     refusal,
     refuse,
     thread,
@@ -322,7 +323,7 @@ class Session(CountedSizes):
                 found = self.door.outside.known_result(operand)
                 if found is not None:
                     return found
-            raise Respecialise(*constants(origins))
+            raise Respecialise(*constants(origins), *next_items(origins, self.requests))
         raise element_needed(what)
 
     def expected(self, test: Value) -> bool | None:
