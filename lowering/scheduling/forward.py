@@ -155,8 +155,8 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
             if known.is_part:
                 return stmt
             how = (stmt.combine, stmt.dtype, stmt.order, stmt.levels, stmt.position, stmt.quiet)
-            key = *how, _exactly((stmt.value, stmt.init))
-            return _once(stmt, key, known.totals, known)
+            exact = _exactly((stmt.value, stmt.init))
+            return _once(stmt, (*how, exact), known.totals, known)
         case Check():
             return replace(stmt, failed=known.atom(stmt.failed))
         case Boxed() | Bind(cuts=True):  # native code begins anew behind it, with no registers

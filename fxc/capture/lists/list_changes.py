@@ -5,8 +5,7 @@ See Note [Lists of counted length].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from collections.abc import MutableSequence
+from collections.abc import Callable, Iterable, MutableSequence
 from typing import Any, Self
 
 from fxc.ir.error_kinds import COUNTED_LIST
