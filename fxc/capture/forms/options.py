@@ -62,7 +62,7 @@ def number_of_member(x: Any) -> object:
     return int.__int__(x) if is_number and is_named(x) else x
 
 
-def numpys_number(x: Any) -> Any:
+def numpys_number(x: object) -> object:
     """The number that NumPy takes it for: a member of an enum may be none of Python's there."""
     found = numpys_operand(x) if is_derived(x) else None
     return found.value if isinstance(found, Literal) else x

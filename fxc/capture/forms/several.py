@@ -267,7 +267,7 @@ class Several(TakesUfuncs, Traced):
         return refuse(SEVERAL_KINDS, f"{what} of {self.text}")
 
 
-def _one_number(found: Any) -> Any:
+def _one_number(found: object) -> object:
     """A number that is of one type, or of Python's and NumPy's."""
     if type(found) is Several:
         what = "a number that is of several types by conditions, in this operation,"

@@ -64,7 +64,7 @@ def _method(compute: Compute, name: str) -> Callable[..., Any]:
     if name not in BINARY and name not in COMPARISONS:
         return lambda self: compute(name, self)
 
-    def method(self: Any, other: object, *more: object) -> Any:
+    def method(self: object, other: object, *more: object) -> object:
         if is_derived(other) and _has_own(other, self.__class__, name):
             return NotImplemented
         return compute(name, self, other, *more)
