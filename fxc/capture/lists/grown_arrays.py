@@ -103,12 +103,14 @@ def growing_array(door: Any, x: object, place: int, owner: object, name: str) ->
     return door.arrays.made(x, place) if is_numpys else x
 
 
-def growing_alias(door: Any, x: Any, place: int) -> object:
+def growing_alias(_: object, x: object, place: int) -> object:
     """The same for the array of another variable: called by what is staged."""
-    is_plain = type(x) is TracedArray and x._object is x._value
-    if not is_plain or x._value in door.session.classes or x._value in door.session.alternatives:
+    session = current()
+    if type(x) is not TracedArray or x._object is not x._value:
         return x
-    return door.arrays.made(x, place, is_new=False)
+    if x._value in session.classes or x._value in session.alternatives:
+        return x
+    return session.door.arrays.made(x, place, is_new=False)
 
 
 class GrownArray(UnmadeArray):
@@ -190,7 +192,7 @@ class GrownArray(UnmadeArray):
                 self._is_taken = True
         return self._made
 
-    def _begun(self) -> Any:
+    def _begun(self) -> object:
         """The array of another variable that this still is behind all loops; None if it is none."""
         begun = self._kind.begun
         if begun is None or current().region:

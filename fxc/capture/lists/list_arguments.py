@@ -16,16 +16,16 @@ from ..arrays.traced_array import TracedArray
 from ..values.operands import Traced, has_traced, operand, wrap
 from .list_changes import is_list
 
+are_numbers = import_later("fxc.capture.forms.form", "are_numbers")
 is_in_arrays = import_later("fxc.capture.lists.traced_lists", "is_in_arrays")
 is_in_graph = import_later("fxc.capture.lists.traced_lists", "is_in_graph")
 
 if TYPE_CHECKING:
-    from ..forms.form import Array, Items, Number
+    from ..forms.form import Array, Items
     from .lists_of_lists import ListOfLists
 else:
     Array = import_class_later("fxc.capture.forms.form", "Array")
     Items = import_class_later("fxc.capture.forms.form", "Items")
-    Number = import_class_later("fxc.capture.forms.form", "Number")
     ListOfLists = import_class_later("fxc.capture.lists.lists_of_lists", "ListOfLists")
 
 
@@ -67,8 +67,7 @@ def joined_list(f: object, args: tuple[Any, ...], kwargs: dict[str, object]) -> 
     form = args[0].form
     if f is np.block and isinstance(form, Items):
         raise args[0].unclear("np.block() of tuples, or lists,")  # each is one block, or none
-    is_of_rows = isinstance(form, Items) and all(isinstance(x, Number) for x in form.items)
-    if not isinstance(form, Array) and not is_of_rows:
+    if not isinstance(form, Array) and not (isinstance(form, Items) and are_numbers(form)):
         return None
     array = operand(args[0].as_array())
     assert isinstance(array, Value)

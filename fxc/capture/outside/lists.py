@@ -253,7 +253,7 @@ class ExternalList(ExternalSequence, list[Any]):
             held.check(f"len({held.source.var}) == {size}", f"has {size} elements")
         return self._begin_to_grow() if wanted else None
 
-    def _begin_to_grow(self) -> Any:
+    def _begin_to_grow(self) -> object:
         held, session, size = self._held, self._held.outside.session, len(self._held.real)
         if self._grown is None:
             held.door.lists.note_outside_changed()
