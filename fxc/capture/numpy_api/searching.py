@@ -94,7 +94,7 @@ def _is_plain(kind: ArrayType) -> bool:
 
 
 @as_program
-def _places(a: Any, keys: Any, to: type, is_right: bool) -> object:
+def _places(a: np.ndarray, keys: np.ndarray, to: type, is_right: bool) -> object:
     """Where each key belongs: the one before says where to look."""
     given, found = keys.ravel(), np.empty(keys.shape, np.intp)
     row, n = found.reshape(-1), len(a)
@@ -112,12 +112,12 @@ def _places(a: Any, keys: Any, to: type, is_right: bool) -> object:
 
 
 @as_program
-def _place(a: Any, key: Any, is_right: bool) -> object:
+def _place(a: np.ndarray, key: object, is_right: bool) -> object:
     return np.intp(_between(0, len(a), a, key, is_right))
 
 
 @as_program
-def _between(low: Any, high: Any, a: Any, key: Any, is_right: bool) -> Any:
+def _between(low: int, high: int, a: np.ndarray, key: object, is_right: bool) -> int:
     """Where a key belongs, of the places from ``low`` to ``high``."""
     while low < high:
         middle = low + ((high - low) >> 1)
@@ -129,7 +129,7 @@ def _between(low: Any, high: Any, a: Any, key: Any, is_right: bool) -> Any:
 
 
 @as_program
-def _places_by_halves(a: Any, keys: Any, to: type, is_right: bool) -> object:
+def _places_by_halves(a: np.ndarray, keys: np.ndarray, to: type, is_right: bool) -> object:
     given, found = keys.ravel(), np.empty(keys.shape, np.intp)
     row = found.reshape(-1)
     for i in range(len(given)):
@@ -138,12 +138,12 @@ def _places_by_halves(a: Any, keys: Any, to: type, is_right: bool) -> object:
 
 
 @as_program
-def _place_by_halves(a: Any, key: Any, is_right: bool) -> object:
+def _place_by_halves(a: np.ndarray, key: object, is_right: bool) -> object:
     return np.intp(_in_halves(a, key, is_right))
 
 
 @as_program
-def _in_halves(a: Any, key: Any, is_right: bool) -> Any:
+def _in_halves(a: np.ndarray, key: object, is_right: bool) -> int:
     """Where a key belongs: the part that is left is halved, whatever has been found."""
     low, length = 0, len(a)
     while length > 1:
@@ -165,12 +165,16 @@ def _is_before(x: Any, key: Any, is_right: bool) -> object:
 
 
 @as_program
-def _interpolated(x: Any, xp: Any, fp: Any, left: float | None, right: float | None) -> object:
+def _interpolated(
+    x: float, xp: np.ndarray, fp: np.ndarray, left: float | None, right: float | None
+) -> object:
     return x if x != x else _value(x, xp, fp, _segment(x, xp, len(xp), 0), left, right)
 
 
 @as_program
-def _interpolated_each(x: Any, xp: Any, fp: Any, left: float | None, right: float | None) -> object:
+def _interpolated_each(
+    x: np.ndarray, xp: np.ndarray, fp: np.ndarray, left: float | None, right: float | None
+) -> object:
     given, found = x.ravel(), np.empty(x.shape)
     row, at = found.reshape(-1), 0
     for i in range(len(given)):
@@ -184,7 +188,9 @@ def _interpolated_each(x: Any, xp: Any, fp: Any, left: float | None, right: floa
 
 
 @as_program
-def _value(x: Any, xp: Any, fp: Any, at: Any, left: float | None, right: float | None) -> Any:
+def _value(
+    x: float, xp: np.ndarray, fp: np.ndarray, at: int, left: float | None, right: float | None
+) -> Any:
     """What stands at ``x`` in this segment."""
     n = len(xp)
     if at == -1:
@@ -204,7 +210,7 @@ def _value(x: Any, xp: Any, fp: Any, at: Any, left: float | None, right: float |
 
 
 @as_program
-def _segment(x: Any, xp: Any, n: Any, guess: Any) -> Any:
+def _segment(x: float, xp: np.ndarray, n: int, guess: int) -> int:
     """The place of the last point that is not above ``x``; -1 and ``n`` outside of the points."""
     if x > xp[n - 1]:
         return n
