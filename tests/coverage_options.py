@@ -129,6 +129,7 @@ OPTIONS: dict[str, tuple[Call, ...]] = {
         name: (
             _of(_X, 0.5, weights=_X.copy(), method="inverted_cdf"),
             _of(_X, 0.5, out=np.zeros(())),
+            _of(_X, 0.5, interpolation="lower"),  # of older versions
         )
         for name in ("percentile", "quantile", "nanpercentile", "nanquantile")
     },
@@ -151,6 +152,7 @@ OPTIONS: dict[str, tuple[Call, ...]] = {
     "polyint": (_of(_X, m=2),),
     "qr": (_of(_A, mode="complete"), _of(_A, mode="r"), _of(_A, mode="raw")),
     "require": (_of(_X, requirements=["C", "W"]),),
+    "reshape": (_of(_X, newshape=(2, 3)),),  # of older versions
     "resize": (_of(_X, (3, 4), refcheck=False),),
     "rfftfreq": (_of(5, d=0.1),),
     "roll": (_of(_A, (1, 2), axis=(0, 1)),),
