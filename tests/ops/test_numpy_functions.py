@@ -673,10 +673,12 @@ def test_take_checks_places_of_parts_without_elements(shape: tuple[int, ...]) ->
         assert difference(run(program, inputs), run(fxc.compile(program), inputs)) == ""
 
 
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 @pytest.mark.parametrize("places", [[0, 1, 16], (3, 5), [4], []])
 def test_differences_of_sets_that_are_lists(places: Any) -> None:
     def free(n: int, places: Any) -> Any:
         return np.setdiff1d(np.arange(n), places)
 
-    found = fxc.compile(free, fullgraph=True)(20, places)
+    captured = np.lib.NumpyVersion(np.__version__) >= "2.4.0"  # before, its code needs the extremes
+    found = fxc.compile(free, fullgraph=captured)(20, places)
     np.testing.assert_array_equal(found, free(20, places))
