@@ -477,6 +477,15 @@ def test_guards_do_not_make_what_a_defaultdict_has_not():
     assert list(found.items()) == list(expected.items())
 
 
+def test_a_dict_that_has_grown_is_told_by_its_keys():
+    def counted(x, seen):
+        seen[len(seen)] = x.sum()
+
+    guards = capture(counted, (array(3), {}), {}).guards
+    assert "now a dict with 1 key" in guards.why((array(3), {"k": 1}), {})
+    assert "now a dict with 2 keys" in guards.why((array(3), {"k": 1, "l": 2}), {})
+
+
 @pytest.mark.parametrize("key", ["a{b}", "{0}", "{"])
 def test_keys_with_braces(key):
     def chosen(x, found):

@@ -122,5 +122,7 @@ def _shown(x: object) -> str:
         case FunctionType(__code__=code, __qualname__=name):
             where = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
             return f"another function, {name} of {where}"
+        case dict() if type(x) is dict:
+            return f"a dict with {len(x)} {'key' if len(x) == 1 else 'keys'}"
         case _:
             return a_kind(x)
