@@ -43,6 +43,8 @@ def test_pages_name_notes_and_files_that_exist(path: Path) -> None:
     missing = {name for name in files if not (ROOT / name).exists()}
     assert not notes - titles()
     assert not missing
+    tables = re.findall(r"`([A-Z_]{4,})` (?:of|in) `((?:\w+/)+\w+\.py)`", text)
+    assert [each for each in tables if each[0] not in (ROOT / each[1]).read_text()] == []
 
 
 def test_the_site_and_the_first_page_have_all_pages() -> None:
