@@ -928,7 +928,7 @@ def test_a_dict_that_is_a_namespace_is_refused():
 
 
 def test_export_refuses_effects():
-    with pytest.raises(fxc.CaptureError, match=r"a change to self cannot be captured without"):
+    with pytest.raises(fxc.CaptureError, match=r"a change to self cannot be captured here"):
         fxc.export(Sim.reads_after_stores, Sim(), array())
 
 
