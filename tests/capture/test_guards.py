@@ -477,6 +477,20 @@ def test_guards_do_not_make_what_a_defaultdict_has_not():
     assert list(found.items()) == list(expected.items())
 
 
+def test_a_fact_is_checked_once():
+    def step(model, x):
+        model.w += x
+        model.w *= 2
+        model.w -= x
+
+    class Held:
+        def __init__(self):
+            self.w = array(3)
+
+    source = capture(step, (Held(), array(3)), {}).guards.source
+    assert source.count("has its own w") == 1
+
+
 def test_a_dict_that_has_grown_is_told_by_its_keys():
     def counted(x, seen):
         seen[len(seen)] = x.sum()

@@ -24,6 +24,7 @@ class GuardBuilder:
         self.symbols: dict[str, str] = {}  # the variable that holds a symbol's value
         self._names: dict[int, str] = {}
         self._others: dict[int, object] = {}  # what is no constant, see ``no_constant``
+        self._demanded: set[tuple[object, ...]] = set()
         self._count = 0
 
     def name(self, stem: str) -> str:
@@ -68,7 +69,13 @@ class GuardBuilder:
         is_of_value: bool = False,
         value_of: str = "",
     ) -> None:
-        """Demand a fact; ``label`` names what may change of it from call to call, see ``Check``."""
+        """Demand a fact, once; ``label`` names what may change of it from call to call, see
+        ``Check``.
+        """
+        fact = (condition, label, part, is_of_value, value_of)
+        if fact in self._demanded:
+            return
+        self._demanded.add(fact)
         text = " ".join(text.split())
         self.steps.append(Check(condition, text, label, part, is_of_value, value_of))
 
