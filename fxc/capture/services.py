@@ -21,6 +21,7 @@ SERVICES = Above(
     character=import_later("fxc.capture.lists.characters", "element_of"),
     mixed=import_later("fxc.capture.forms.mixed_operators", "computed"),
     of_one_dtype=import_later("fxc.capture.forms.one_dtype", "of_one_dtype"),
+    bytes_of=import_later("fxc.capture.lists.byte_strings", "Bytes"),
     text_of=import_later("fxc.capture.lists.texts", "Text"),
     repeated=import_later("fxc.capture.lists.sized_lists", "repeated"),
     to_list=import_later("fxc.capture.lists.sized_lists", "to_list"),

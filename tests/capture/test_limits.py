@@ -222,6 +222,7 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "`out=` of `mean`": (lambda x, y: np.mean(x, out=y), (N * 1.0, np.zeros((), np.float32))),
     "`open`, `eval`": (lambda x: eval("x.sum() + 1"), (N,)),
     "stores that somebody watches": (stored_to_a_class, (N,)),
+    "of a `bytearray`": (lambda x: bytearray(b"abc").pop() + x, (N,)),
     "a `bytearray`": (lambda x, q: (q.rotate(1), x * q[-1])[1], (N, deque([1.0]))),
     "NumPy's functions of an object": (lambda x: np.add(x, WRAPPED), (N,)),
     "a handler of a `TypeError`": (type_error_handled, (N, "text")),

@@ -88,7 +88,8 @@ def place_of_key(keys: Sequence[Any], key: object) -> tuple[Any, Any] | None:
     if type(key) is Several:
         return _place_of_name(keys, key) if all(map(is_named, keys)) else None
     if has_place(key):
-        are_texts = bool(keys) and all(type(each) is str for each in keys)
+        of_bytes = isinstance(key, bytes)
+        are_texts = bool(keys) and all(type(x) is (bytes if of_bytes else str) for x in keys)
         return key.place_among(keys) if are_texts else None
     parts = key if type(key) is tuple else (key,)
     kind = tuple if type(key) is tuple else int

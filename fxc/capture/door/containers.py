@@ -16,6 +16,7 @@ from fxc.ir.symbols import counted_in
 from ..arrays.creation import is_array
 from ..dicts.unknown_keys import is_text, is_unknown_key
 from ..forms.mixed import scalar_kinds
+from ..lists.byte_strings import is_unknown_bytes, joined_bytes, searchable
 from ..lists.list_changes import is_list
 from ..lists.sized_lists import in_order, of_elements, of_ints
 from ..lists.texts import Text, is_char, is_unknown_text, joined, refused
@@ -71,6 +72,9 @@ def call_method(door: PlainCalls, f: BuiltinFunctionType, args: Args, kwargs: Kw
         door.places.check_apart(owner)
     if _has_open_members(door, owner, name, args):
         door.dicts.ask(owner)
+    owner = searchable(args[0], owner) if args else owner
+    if is_unknown_bytes(owner):
+        return getattr(owner, name)(*args, **kwargs)
     special = _SPECIAL.get((type(owner), name))
     found = NotImplemented if special is None else special(door, owner, *args, **kwargs)
     if found is not NotImplemented:
@@ -114,7 +118,7 @@ def _has_open_members(door: PlainCalls, owner: object, name: str, args: Args) ->
 # What follows gives NotImplemented where Python's own method does.
 
 
-def _join(door: PlainCalls, between: Any, *args: object, **kwargs: object) -> Any:
+def _join(door: PlainCalls, between: str | bytes, *args: object, **kwargs: object) -> object:
     if between == "" and len(args) == 1:
         items = settled(args[0])
         if type(items) in (Counted, Bounded):
@@ -122,6 +126,9 @@ def _join(door: PlainCalls, between: Any, *args: object, **kwargs: object) -> An
         found = joined(items)
         if found is not None:
             return found
+    is_plain = between == b"" and len(args) == 1
+    if is_plain and (found := joined_bytes(args[0])) is not None:  # type: ignore[arg-type]
+        return found
     args = used_up(args)
     if is_unknown((args, kwargs)):
         return late(type(between), type(between).join, between, *args, **kwargs)

@@ -86,6 +86,7 @@ else:
 
 # See Note [Rooms with one door].
 call_custom = import_later("fxc.capture.numpy_api.custom_ops", "call_custom")
+ints_of = import_later("fxc.capture.lists.byte_strings", "ints_of")
 call_method = import_later("fxc.capture.door.containers", "call_method")
 is_logging = import_later("fxc.capture.door.log_calls", "is_logging")
 is_plain_owner = import_later("fxc.capture.door.containers", "is_plain_owner")
@@ -161,6 +162,8 @@ class Door(PlainCalls):
         """An argument of a builtin: a list of numbers from outside as one of the graph, the items
         of a generator that is driven as a list.
         """
+        if f in _OF_ALL_ITEMS and f is not bytes and (items := ints_of(x)) is not None:
+            return items
         if isinstance(x, ExternalList) and f in _OVER_ITEMS:
             made = x.as_list()
             return x if made is None else made
@@ -382,4 +385,4 @@ _CAPTURE = os.path.join(OURS, "capture")
 _OVER_ITEMS = frozenset(
     {zip, enumerate, reversed, map, iter, pairwise, sum, any, all, min, max, sorted}
 )
-_OF_ALL_ITEMS = frozenset({list, sorted, sum, min, max, set, dict, deque})
+_OF_ALL_ITEMS = frozenset({list, sorted, sum, min, max, set, dict, deque, bytes})

@@ -76,7 +76,7 @@ class ItemAccess(Formats):
         """``owner`` in ``owner[key]``."""
         if isinstance(owner, INDEX_TRICKS):
             return index_trick(owner)
-        if type(owner) is str:
+        if type(owner) in (str, bytes):
             self.outside.note_characters(owner, 1)
         if isinstance(owner, ExternalList) and (grown := owner.as_grown()) is not None:
             owner = grown

@@ -8,6 +8,7 @@ import itertools
 import math
 import operator
 import os
+import struct
 import warnings
 from collections import Counter, deque, namedtuple
 from collections.abc import Callable, Iterable
@@ -75,6 +76,7 @@ frozen = import_later("fxc.capture.door.comparisons", "frozen")
 hash_of = import_later("fxc.capture.door.comparisons", "hash_of")
 
 # See Note [Rooms with one door].
+_OF_BYTES = "fxc.capture.door.byte_conversions"
 new_class = import_later("fxc.capture.door.instances", "new_class")
 new_object = import_later("fxc.capture.door.instances", "new_object")
 vectorized = import_later("fxc.capture.numpy_api.vectorized", "vectorized")
@@ -293,6 +295,12 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     copy.deepcopy: deep,
     np.errstate: _errstate,
     **FILTERS,
+    np.frombuffer: import_later(_OF_BYTES, "from_buffer"),
+    int.from_bytes: import_later(_OF_BYTES, "int_from_bytes"),
+    struct.unpack: import_later(_OF_BYTES, "unpack"),
+    struct.unpack_from: import_later(_OF_BYTES, "unpack_from"),
+    bytearray: import_later(_OF_BYTES, "byte_array_of"),
+    bytes: import_later(_OF_BYTES, "bytes_of"),
     functools.reduce: _reduce,
     **{function: _in_place(function) for function in purity.IN_PLACE_OPERATORS},
     len: _len,

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from ..forms.form import Form, Items
     from ..forms.mixed import Mixed
     from ..forms.several import Several
+    from ..lists.byte_arrays import ByteArray
+    from ..lists.byte_strings import Bytes
     from ..lists.list_buffers import Buffer
     from ..lists.list_pools import ListPool, PooledList
     from ..lists.lists_of_lists import ListOfLists, ListRow
@@ -122,6 +124,12 @@ class ExpressionBuilder(ExpressionParts):
 
     def _text(self, x: Text) -> str:
         return f"text_of({self._place(x.codes())})"
+
+    def _bytes(self, x: Bytes) -> str:
+        return f"{self._place(x.codes)}.tobytes()"
+
+    def _byte_array(self, x: ByteArray) -> str:
+        return self.once(x, lambda: f"bytearray({self._place(x.as_bytes().codes)})")
 
     def _late(self, x: Late) -> str:
         return self.once(x, lambda: self._called(x._function, x._args, x._kwargs))

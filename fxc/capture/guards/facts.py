@@ -258,6 +258,11 @@ def codes_of(text: str) -> np.ndarray:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.int32)
 
 
+def array_of_bytes(x: bytes) -> np.ndarray:
+    """An array over the memory of these bytes."""
+    return np.frombuffer(x, np.uint8)
+
+
 def cell_of(text: np.str_) -> np.ndarray:
     """A new vector of one text, with room for others of about its length."""
     return np.array([text], f"U{len(text) // _ROOM * _ROOM + _ROOM}")

@@ -25,6 +25,7 @@ from fxc.ops.epochs import Epoch
 from .facts import (
     all_apart,
     apart,
+    array_of_bytes,
     as_array,
     codes_of,
     distinct,
@@ -345,6 +346,7 @@ def _code(source: str, name: str, constants: Iterable[str]) -> CodeType:
 
 
 _NAMESPACE: dict[str, Any] = {
+    "array_of_bytes": array_of_bytes,
     "codes_of": codes_of,
     "MISSED": MISSED,
     "RunFailed": RunFailed,

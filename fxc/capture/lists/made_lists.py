@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from fxc.ir.later import import_class_later
 
 from ..forms.form import is_of_arrays
 from ..session.refusing import How, Request, Requests, Respecialise
@@ -18,6 +20,11 @@ from ..values.operands import Traced
 from . import lists_of_lists
 from .list_pools import ListPool, PooledList, pool_of, requests_for
 from .traced_lists import TracedList
+
+if TYPE_CHECKING:
+    from .byte_arrays import ByteArray
+else:
+    ByteArray = import_class_later("fxc.capture.lists.byte_arrays", "ByteArray")
 
 
 class MadeLists:
@@ -41,6 +48,9 @@ class MadeLists:
         """A list, or a deque, that the program makes at a place; one that is to be of the graph
         unless that has failed, or one that is if that has been asked for.
         """
+        if isinstance(items, ByteArray):
+            items.held = self.made(items.held, place, in_graph=in_graph)
+            return items
         label = f"list {place}"
         if type(items) is TracedList or pool_of(label) is not None:
             items = self.pooled(items, place)

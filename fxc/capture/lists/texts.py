@@ -316,7 +316,7 @@ class Text(UnknownText):
         outside, codes = current().door.outside, codes_in(other)
         if codes is None or (type(other) is str and not outside.texts <= outside.session.requests):
             raise refused("==")
-        return current().door.staged(_are_equal)(self.codes(), codes, self.length(), codes.shape[0])
+        return current().door.staged(are_equal)(self.codes(), codes, self.length(), codes.shape[0])
 
     def __ne__(self, other: object) -> Any:
         same: Any = self == other
@@ -325,7 +325,8 @@ class Text(UnknownText):
     __hash__ = UnknownText.__hash__
 
 
-def _are_equal(x: TracedArray, y: TracedArray, one: Int, other: object) -> Any:
+def are_equal(x: TracedArray, y: TracedArray, one: Int, other: object) -> Any:
+    """Whether two arrays of these lengths are equal; it is staged like the user's own code."""
     return one == other and all(x[k] == y[k] for k in range(one))
 
 
@@ -357,10 +358,11 @@ def _joined(left: object, right: object) -> Any:
         if isinstance(other, str | Several):
             raise refused("'+'")
         raise TypeError(f'can only concatenate str (not "{type(other).__name__}") to str')
-    return Text(_together(parts))
+    return Text(together(parts))
 
 
-def _together(parts: Sequence[object]) -> Any:
+def together(parts: Sequence[object]) -> Any:
+    """One array after the other, as a new one."""
     found: Any = current().door.call(np.concatenate, tuple(parts))
     return found
 
@@ -381,7 +383,7 @@ def joined(items: Any) -> Any:
     if type(items) not in (list, tuple) or not any(isinstance(x, UnknownText) for x in items):
         return None
     parts = [codes_in(x) for x in items]
-    return None if any(part is None for part in parts) else Text(_together(parts))
+    return None if any(part is None for part in parts) else Text(together(parts))
 
 
 def decoded(x: TracedArray) -> object:

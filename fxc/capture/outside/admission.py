@@ -17,7 +17,7 @@ from fxc.ir.later import import_class_later, import_later
 from fxc.ir.records import replace
 from fxc.ir.types import array_type
 
-from ..guards.facts import cell_of, codes_of
+from ..guards.facts import array_of_bytes, cell_of, codes_of
 from ..guards.program import Source
 from ..session.refusing import constants, refusal, refuse
 from ..values.above import above
@@ -142,7 +142,7 @@ class Admission(Outside):
 
     def _plain(self, value: Any, route: Route) -> Any:
         kind, source, argument = type(value), route.source, route.argument
-        if kind is str and argument:
+        if kind is bytes or (kind is str and argument):
             return self._text(value, source, self._label(route.name))
         if kind not in _NUMBERS:
             self.guards.check_value(source, value)
@@ -160,8 +160,8 @@ class Admission(Outside):
         self.guards.check_value(source, value, label)
         return value
 
-    def _text(self, value: str, source: Source, label: str) -> object:
-        """A text; one that has changed as an array. See Note [Texts of the graph]."""
+    def _text(self, value: str | bytes, source: Source, label: str) -> object:
+        """A text or bytes; what has changed as an array. See Note [Texts of the graph]."""
         if label not in self.varying or self.is_constant(label) or self.dynamic is False:
             self._constants.add(label)
             self._texts[id(value)] = label
@@ -169,11 +169,18 @@ class Admission(Outside):
             return value
         self.texts |= constants((label,))
         self.session.retries |= self.texts
-        self.guards.check(f"type({source.var}) is str", f"{source.text} is a text")
-        made = self.guards.fetch(f"codes_of({source.var})", source.text)
-        seen = above().text_of(self.array_of_list(codes_of(value), made, label))
+        seen = self._array_of_text(value, source, label)
         self.given[id(seen)] = seen, source.var
         return seen
+
+    def _array_of_text(self, value: str | bytes, source: Source, label: str) -> object:
+        self._check_type(source, type(value))
+        makes = "codes_of" if isinstance(value, str) else "array_of_bytes"
+        made = self.guards.fetch(f"{makes}({source.var})", source.text)
+        codes = codes_of(value) if isinstance(value, str) else array_of_bytes(value)
+        array: Any = self.array_of_list(codes, made, label)
+        array._value.type = replace(array._value.type, writeable=False)
+        return (above().text_of if isinstance(value, str) else above().bytes_of)(array)
 
     def _text_of_numpy(self, value: np.str_, route: Route) -> object:
         """An ``np.str_`` as the element of a vector that the guard program makes."""

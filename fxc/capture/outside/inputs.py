@@ -76,9 +76,8 @@ class SymbolSource:
 # every attempt; ``varying`` holds those of the run-time inputs.
 # So are the sizes of an array: constants at first, then symbols. But an axis of two to four (the
 # coordinates of points, colours) is a constant until it has another size itself: code that knows
-# it has no loop for it, and may be ten times as fast.
-
-# A text is a constant at first, too, see Note [Texts of the graph].
+# it has no loop for it, and may be ten times as fast. A text is a constant at first, too, see Note
+# [Texts of the graph].
 
 _SHORT = 4
 _OF_OPTIONS = 8  # characters that a program may read of a text that says how it is to work
@@ -137,11 +136,14 @@ class Inputs:
         found = (self._stored & self._constants) - self.varying
         return frozenset(each for each in found if not self.is_constant(each))
 
-    def note_characters(self, text: str, count: int) -> None:
+    def note_characters(self, text: object, count: int) -> None:
         """Note that the program reads so many characters of a text."""
-        label = self._texts.get(id(text))
-        if label is not None:
-            self._characters[label] += count
+        self._characters[self._texts.get(id(text), "")] += count
+
+    def let_vary(self, text: object) -> None:
+        """Have an array of a text, or of bytes, if it is from outside."""
+        if label := self._texts.get(id(text)):
+            self.stored(label)
 
     def let_texts_vary(self) -> bool:
         """Take texts of which much is read for what is stored to; whether there are any."""

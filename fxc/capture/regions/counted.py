@@ -367,7 +367,7 @@ def counted(x: object) -> Any:
         if not x.ndim:
             raise TypeError("iteration over a 0-d array")
         return Counted(x._type.shape[0], lambda k: x[k])
-    if type(x) is str:
+    if type(x) is str or type(x) is bytes:
         current().door.outside.note_characters(x, len(x))
     return None
 

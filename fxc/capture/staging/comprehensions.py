@@ -160,11 +160,13 @@ class Comprehensions(Expressions):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         match node:
             case ast.Call(
-                func=ast.Attribute(ast.Constant(str()), "join"), args=[ast.GeneratorExp() as made]
+                func=ast.Attribute(ast.Constant(str() | bytes()), "join"),
+                args=[ast.GeneratorExp() as made],
             ):
                 node.args = [at(made, ast.ListComp(made.elt, made.generators))]  # as Python does
             case ast.Call(
-                func=ast.Name("list" | "sorted" | "tuple"), args=[ast.GeneratorExp() as made]
+                func=ast.Name("bytes" | "list" | "sorted" | "tuple"),
+                args=[ast.GeneratorExp() as made],
             ) if is_taken(node) and (_is_single(made) or _is_nested(made)):
                 # Of as many items as the data say: a list can be one of the graph.
                 listed: Any = at(made, ast.ListComp(made.elt, made.generators))

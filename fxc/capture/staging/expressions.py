@@ -222,7 +222,7 @@ class Expressions(Names):
         match node:
             case ast.Call(ast.Name("sorted"), _, _):
                 return self._place_of("sorted") == "outer"
-            case ast.Call(ast.Name("list" | "deque" as name), _, []):
+            case ast.Call(ast.Name("list" | "deque" | "bytearray" as name), _, []):
                 return self._place_of(name) == "outer"
             case ast.Call(ast.Name("deque"), _, [ast.keyword("maxlen")]) | ast.Call(
                 ast.Attribute(ast.Name("collections"), "deque"), _, [] | [ast.keyword("maxlen")]

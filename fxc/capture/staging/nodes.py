@@ -11,7 +11,7 @@ DOOR = "__fxc__"  # the name by which staged code knows its door
 KEEPERS = frozenset({"append", "appendleft", "insert"})  # methods that keep an argument as it is
 # Builtins that are done with a generator, or a function, before they return.
 TAKING = frozenset(
-    {"all", "any", "dict", "list", "max", "min", "next", "set", "sorted", "sum", "tuple"}
+    {"all", "any", "bytes", "dict", "list", "max", "min", "next", "set", "sorted", "sum", "tuple"}
 )
 TAKING_METHODS = frozenset({"extend", "extendleft", "join", "update"})  # of builtin classes
 

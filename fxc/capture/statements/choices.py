@@ -66,6 +66,7 @@ from ..values.shadows import has_method
 from .arms import Arms, Either, ask_one_pool, may_differ, paired, record_cond, why_not_one
 
 code_of = import_later("fxc.capture.lists.texts", "code_of")
+searchable = import_later("fxc.capture.lists.byte_strings", "searchable")
 
 Later = Callable[[], Any]
 
@@ -103,7 +104,7 @@ def negated(door: StatementDoor, x: object) -> Any:
 
 def contained(door: StatementDoor, x: object, items: Any) -> Any:
     """``x in items``; a number that is not known is compared with one item after the other."""
-    items = record_of(items)
+    items = searchable(x, record_of(items))
     if has_method(items, "__contains__"):
         test = truth(door.special(items, "__contains__", x))
         return test if type(test) is bool else to_bool(test)
@@ -128,8 +129,7 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
     are_numbers = isinstance(graph_type(items), ArrayType)
     compared = str if items.__class__ is np.ndarray and items.dtype.kind == "U" else Traced
     if are_numbers and isinstance(x, compared | Traced | bool | int | float | complex):
-        same: Any = items == x
-        return to_bool(same.any())
+        return to_bool((items == x).any())
     if type(items) is range and isinstance(x, Traced) and (number := int_to_find(x)) is not None:
         return _in_range(number, items)
     if type(items) is set and is_unknown_key(x):
@@ -214,7 +214,7 @@ def _may_hold(items: Any) -> bool:
     if isinstance(items, ExternalDict):
         return True
     plain = type(items) in (tuple, list, set, frozenset, dict, str)
-    return plain and all(map(is_named, items))
+    return plain and all(is_named(each) or type(each) is bytes for each in items)
 
 
 def searched(door: StatementDoor, items: Sequence[object], name: str, x: object) -> Any:

@@ -40,6 +40,7 @@ class Above:
     character: Callable[[Any], Any]  # the element that an array of rank 0 shows
     mixed: Callable[..., Any]  # an operator of numbers: Note [Mixed scalars]
     of_one_dtype: Callable[[Sequence[Any]], Any]  # items of an array, such numbers among them
+    bytes_of: Callable[[Any], Any]  # which stand in this array
     text_of: Callable[[Any], Any]  # whose characters have these codes
 
     repeated: Callable[[list[Any], Dim], object]  # ``items * count``
