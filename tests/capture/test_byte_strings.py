@@ -203,3 +203,16 @@ def test_one_byte_array_by_two_names() -> None:
         found = compiled(given)
         assert found == of(given)
         assert found[0] is found[1]
+
+
+def test_a_place_that_is_not_known_makes_an_array_at_once() -> None:
+    def jumped(b):
+        place, found = 0, 0
+        while place < len(b) and b[place] != 42:
+            found, place = found * 3 % 997 + b[place], place + b[place] % 4 + 1
+        return found, b"abcd"[found % 4]
+
+    compiled = fxc.compile(jumped, fullgraph=True)
+    for given in inputs():
+        assert compiled(given) == jumped(given)
+    assert (compiled.cache_info().variants, compiled.cache_info().eager_calls) == (1, 0)

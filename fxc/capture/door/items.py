@@ -27,11 +27,13 @@ from .reads import name_of
 
 if TYPE_CHECKING:
     from ..dicts.tables import Table
+    from ..lists.byte_strings import ReadBytes
     from ..lists.grown_texts import GrownTexts
     from ..lists.records import Pools
     from ..regions.counted import Bounded
 else:
     Table = import_class_later("fxc.capture.dicts.tables", "Table")
+    ReadBytes = import_class_later("fxc.capture.lists.byte_strings", "ReadBytes")
     GrownTexts = import_class_later("fxc.capture.lists.grown_texts", "GrownTexts")
     Pools = import_class_later("fxc.capture.lists.records", "Pools")
     Bounded = import_class_later("fxc.capture.regions.counted", "Bounded")
@@ -80,6 +82,8 @@ class ItemAccess(Formats):
             self.outside.note_characters(owner, 1)
         if isinstance(owner, ExternalList) and (grown := owner.as_grown()) is not None:
             owner = grown
+        if type(owner) is bytes:
+            return ReadBytes(self.outside, owner)
         if type(owner) in _TABLES or isinstance(owner, ExternalList):
             return Table(owner)
         found = self.container(owner)

@@ -11,12 +11,13 @@ from ..arrays.traced_array import TracedArray
 from ..forms.form import types_of
 from ..forms.truths import demand
 from ..numbers.python_numbers import logical_not, to_bool, to_int, to_python
+from ..outside.outside import Outside
 from ..regions.counted import Bounded, Counted
 from ..session.session import current
 from ..values.above import above
 from ..values.limited import refuse_methods
 from ..values.operands import Traced, constant, taken_for, wrap
-from .list_room import Int, WithLength
+from .list_room import Int, WithLength, is_unknown
 from .texts import Text, are_equal, refused, together
 from .traced_lists import TracedList, plain_list
 
@@ -190,6 +191,22 @@ def array_of(x: object) -> TracedArray | None:
     if isinstance(x, Bytes):
         return x.codes
     return wrap(constant(np.frombuffer(x, np.uint8))) if type(x) is bytes else None
+
+
+class ReadBytes:
+    """Known bytes in ``x[key]``: where the place is not known, those from outside are to vary."""
+
+    __slots__ = ("_items", "_outside")
+
+    def __init__(self, outside: Outside, items: bytes) -> None:
+        self._outside = outside
+        self._items = items
+
+    def __getitem__(self, key: Any) -> object:
+        if not is_unknown(key):
+            return self._items[key]
+        self._outside.let_vary(self._items)
+        return Bytes(array_of(self._items))[key]  # type: ignore[arg-type]
 
 
 def is_unknown_bytes(x: object) -> bool:
