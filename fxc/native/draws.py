@@ -17,9 +17,12 @@ import numpy as np
 from fxc.ir.objects import objects_are_as_known
 from fxc.lowering.emission.draw_code import BRING_BACK, ENTRY, KEEP, Layout, adapter, states
 from fxc.lowering.emission.draws import MANY, ROOM
+from fxc.lowering.emission.quick_draws import ZIGGURATS, Ziggurat, quick_draws
 from fxc.ops.draws import FORMS, Form, Real
 from fxc.runtime.engine import Engine, llvm_lock
 from fxc.runtime.generators import checkpoint, plain_kinds
+
+from .ziggurats import of_function
 
 
 def draw_function(key: str) -> int:
@@ -44,11 +47,29 @@ def _made(form: Form, many: bool) -> Engine | None:
             return None
     elif layout.legacy is None:
         return None
-    engine = Engine(adapter(form, layout, function, many=many), b"", ())
-    if many:
-        fills = _fills_as_the_method(form, engine.address(ENTRY))
-        return engine if fills else None
-    return engine if _draws_as_the_method(form, engine.address(ENTRY)) else None
+    is_same = _fills_as_the_method if many else _draws_as_the_method
+    for quick in (_quick(form, layout), ""):
+        engine = Engine(adapter(form, layout, function, quick, many=many), b"", ())
+        if is_same(form, engine.address(ENTRY)):
+            return engine
+    return None
+
+
+def _quick(form: Form, layout: Layout) -> str:
+    """The text of the quick way to draw a form's numbers, if there is one."""
+    name = form.standard
+    function = _exported(name) if name else None
+    if function is None:
+        return ""
+    ziggurat = _ziggurat(name, function) if name in ZIGGURATS else None
+    if ziggurat is None and name in ZIGGURATS:
+        return ""
+    return quick_draws(form.function, layout.next_word, function, ziggurat)
+
+
+@cache
+def _ziggurat(name: str, function: int) -> Ziggurat | None:
+    return of_function(function, ZIGGURATS[name])
 
 
 def _exported(name: str) -> int | None:
@@ -101,7 +122,9 @@ def _found(generator: Any) -> Layout | None:
         return None
     found = memory.find(_word(id(generator) + state))
     legacy = found if found >= 0 else None
-    return Layout(id(type(generator)), id(type(bits.lock)), inner, lock, held, state, legacy)
+    next_word = int.from_bytes(interface[8:16], "little")
+    kinds = id(type(generator)), id(type(bits.lock))
+    return Layout(*kinds, inner, lock, held, state, legacy, next_word)
 
 
 def _address(pointer: Any) -> int:

@@ -71,6 +71,16 @@ class Form:
     fill: str = ""
 
     @property
+    def standard(self) -> str:
+        """The function whose numbers are scaled, where one step of a generator makes them; or none.
+
+        See Note [Quick draws].
+        """
+        kind = self.function.removeprefix("random_").removeprefix("standard_")
+        is_quick = kind in ("uniform", "normal", "exponential") and self.source == "Generator"
+        return f"random_standard_{kind}" if is_quick else ""
+
+    @property
     def key(self) -> str:
         return f"{self.source}.{self.method}({self.options})"
 

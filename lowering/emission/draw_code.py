@@ -14,13 +14,15 @@ from fxc.ops.draws import Form, Real
 from .legacy_draws import LEGACY
 from .llvm_text import FunctionText, ModuleText
 from .object_code import Code
+from .quick_draws import FILL
 
 
 @frozen
 class Layout:
     """Where a class of generators keeps things: the addresses of its class and of that of its lock,
     and byte offsets: of the bit generator, of the lock, of the byte of the lock that says that
-    somebody holds it, and of the two kinds of states that functions in C take.
+    somebody holds it, and of the two kinds of states that functions in C take. ``next_word`` is
+    the address of the bit generator's function for 64 bits.
     """
 
     kind: int
@@ -30,6 +32,7 @@ class Layout:
     held: int
     bits: int
     legacy: int | None
+    next_word: int
 
 
 ENTRY = "fxc.draw"
@@ -40,17 +43,21 @@ _CACHE = 64  # words; NumPy's binomial_t has 17
 _MOST = 2**22  # numbers at once: meanwhile no other thread runs, and no signal is looked at
 
 
-def adapter(form: Form, layout: Layout, function: int | None, *, many: bool) -> str:
+def adapter(
+    form: Form, layout: Layout, function: int | None, quick: str = "", *, many: bool
+) -> str:
     """A module with a function ``i32 (generator, arguments …, place of the number)``; for ``many``
     numbers with their count before the place.
 
     It gives 1 if it has drawn; 0 if the method has to, and then nothing has happened. ``function``
-    is the address of the function in C; None if it is one of ``LEGACY``.
+    is the address of the function in C; None if it is one of ``LEGACY``. ``quick`` is the text of
+    ``quick_draws``, if any.
     """
     module = ModuleText()
     code = _Adapter(module, form, layout, function, many)
+    code.is_quick = bool(quick)
     code.write()
-    legacy = [LEGACY] if function is None else []
+    legacy = [quick or LEGACY] if quick or function is None else []
     cache = [f"@fxc.cache = internal global [{_CACHE} x i64] zeroinitializer, align 16"]
     return "\n".join([*module.declares, *legacy, *cache, *module.functions])
 
@@ -68,6 +75,7 @@ class _Adapter:
     ) -> None:
         self.f = FunctionText(module)
         self.many = many
+        self.is_quick = False
         self.code = Code(self.f, 0)
         self.form, self.layout = form, layout
         self.function = f"@{form.function}"
@@ -136,7 +144,11 @@ class _Adapter:
             given = ["double %x1", "i64 %x0", "ptr @fxc.cache"]
         kind = "double" if form.result == "f8" else "i64"
         before = self.flags()
-        if self.many and form.fill:
+        if self.is_quick:
+            x0, x1 = [*given, "double 0.0", "double 0.0"][:2]
+            count = "%count" if self.many else "1"
+            code.do(f'call void @"{FILL}"({state}, i64 {count}, ptr %out, {x0}, {x1})')
+        elif self.many and form.fill:
             code.do(f"call void {self.function}({state}, i64 %count, ptr %out)")
         elif self.many:
             self.each(f"call {kind} {self.function}({', '.join([state, *given])})", kind)

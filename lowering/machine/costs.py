@@ -193,8 +193,10 @@ class Costs:
     late_worth: int = 4
     late_row: int = 16
 
-    # Numbers that native code draws into an array: more are NumPy's own.
+    # Numbers that native code draws into an array, by NumPy's functions or in quick ways: more are
+    # NumPy's own.
     draws: int = 1 << 16
+    quick_draws: int = 1 << 22
 
     # Lanes: how many a loop may have, vectors of totals at once (each waits for its last addition),
     # and iterations below which a loop gets no lanes if the loop around it can have them;

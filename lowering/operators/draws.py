@@ -34,7 +34,11 @@ def is_small(node: Node, costs: Costs) -> bool:
     NumPy's own, without a copy.
     """
     drawn = node.outputs[-1].type
-    return not isinstance(drawn, ArrayType) or hint(product(drawn.shape)) <= costs.draws
+    if not isinstance(drawn, ArrayType):
+        return True
+    form = form_of(node.arg("source"), node.arg("call"), node.arg("xs"))
+    is_quick = form is not None and form[0].standard
+    return hint(product(drawn.shape)) <= (costs.quick_draws if is_quick else costs.draws)
 
 
 def _is_taken(x: object, is_real: bool) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import signal
 import threading
 import time
@@ -13,8 +14,10 @@ import pytest
 
 import fxc
 from fxc.lowering.emission.draws import MANY
+from fxc.lowering.emission.quick_draws import ZIGGURATS
 from fxc.native import draws
 from fxc.native.draws import draw_function
+from fxc.native.ziggurats import of_function
 from fxc.ops.draws import FORMS, Form, Real, form_of
 from tests.ops.test_random_draws import state
 from tests.outcomes import difference, run
@@ -24,6 +27,28 @@ from tests.outcomes import difference, run
 def test_each_form_does_what_the_method_does(key: str) -> None:
     assert draw_function(key)  # it is tried when it is made
     assert draw_function(key + MANY)
+
+
+@pytest.mark.parametrize("form", [each for each in FORMS.values() if each.standard])
+def test_numbers_at_the_edges_of_quick_draws(form: Form) -> None:
+    """One of 80 is near the edge of a column, and NumPy's function draws it."""
+    layout = draws._layout("Generator")
+    assert layout
+    assert draws._quick(form, layout)
+    fill = draws._callable(form, draw_function(form.key + MANY), ctypes.c_int64)
+    scale = [1.5, 2.75][: len(form.arguments)]
+    for kind in BITS:
+        one, other = (np.random.Generator(getattr(np.random, kind)(3)) for _ in range(2))
+        found = np.zeros(20_000)
+        assert fill(one, *scale, found.size, found.ctypes.data)
+        assert found.tobytes() == getattr(other, form.method)(*scale, size=found.size).tobytes()
+        assert state(one) == state(other)
+
+
+def test_what_is_no_ziggurat() -> None:
+    address = draws._exported("random_standard_uniform")
+    assert address
+    assert [of_function(address, form) for form in ZIGGURATS.values()] == [None, None]
 
 
 # ---------------------------------------------------------------- in loops
