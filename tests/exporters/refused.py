@@ -17,14 +17,15 @@ _BEGIN, _END = "<!-- table of programs: begin -->\n", "<!-- table of programs: e
 _OF_SCIPY = {
     "columns.book_risk": "call_cdf",
     "finance.greeks": "call_cdf",
-    "particles.lbm_cavity": "call_roll",
     "physics.heat_implicit": "call_solve_banded",
 }
-NUMPY_SOURCE = {name: _OF_SCIPY[name] for name in ("columns.book_risk", "finance.greeks")} | {
-    "physics.heat_implicit": "call_solve_banded"
-}
+NUMPY_SOURCE = _OF_SCIPY
 ONNX = {**_OF_SCIPY, "oceans.tidal_basis": "complex128", "mandelbrot_with_masks": "complex128"}
-STABLEHLO = {**_OF_SCIPY, "walsh_hadamard_with_reshapes": "reshape_copy"}
+STABLEHLO = {
+    **_OF_SCIPY,
+    "particles.lbm_cavity": "concatenate",
+    "walsh_hadamard_with_reshapes": "reshape_copy",
+}
 OBJECTS = {**_OF_SCIPY, "particles.lbm_cavity": "sizes that depend on data"}
 
 TARGETS = {

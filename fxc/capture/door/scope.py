@@ -13,7 +13,6 @@ from fxc.ir.replay import UNSET
 from fxc.ir.symbols import counted_in
 
 from ..arrays.traced_array import TracedArray
-from ..forms.options import things_in
 from ..session.refusing import refusal, refuse
 from ..values.maybe_set import UNBOUND
 from ..values.objects import is_namedtuple
@@ -213,7 +212,7 @@ def _delete_cell(name: str) -> None:
 
 class _Looking(type):
     def __instancecheck__(cls, x: object) -> bool:
-        for kind in {each.__class__ for each in things_in(x)}:
+        for kind in {each.__class__ for each in (x._things() if isinstance(x, Traced) else (x,))}:
             if (type(x).__flags__ ^ kind.__flags__) & _MATCHED:
                 raise refuse(STATEMENT, f"a pattern with the items of a {kind.__name__}")
         return True
