@@ -36,8 +36,10 @@ def is_small(node: Node, costs: Costs) -> bool:
     drawn = node.outputs[-1].type
     if not isinstance(drawn, ArrayType):
         return True
-    form = form_of(node.arg("source"), node.arg("call"), node.arg("xs"))
-    is_quick = form is not None and form[0].standard
+    is_quick = False
+    if node.op == "draw":
+        form = form_of(node.arg("source"), node.arg("call"), node.arg("xs"))
+        is_quick = form is not None and bool(form[0].standard)
     return hint(product(drawn.shape)) <= (costs.quick_draws if is_quick else costs.draws)
 
 

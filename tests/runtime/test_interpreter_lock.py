@@ -53,7 +53,7 @@ def rows(x):
 
 def numbers(x):
     s = 0.5
-    for i in range(2 * len(x)):
+    for i in range(4 * len(x)):
         s = x[i % 7] / (s + 1.0 / (s + 0.5))
     return s
 
