@@ -11,7 +11,7 @@ from ..nests.statements import Compute, Loop, Stmt
 from ..operators.postponed_powers import PostponedPowers
 from .emitter import Counting, Emitter
 from .llvm_text import Lanes
-from .scalar_power import nearly_exact, usual
+from .scalar_power import defined, nearly_exact, usual
 
 
 @frozen
@@ -90,7 +90,8 @@ class _Strip:
             for power in stage.powers:
                 slots = self.slots[power.name]
                 where = f"ptr {slots.bases}, ptr {slots.powers}, ptr {slots.marks}"
-                f.do(f"call void {_rest(self.code, power)}({where}, i64 {size}, i64 {last})")
+                rest = defined(self.code, _exponent(power), ".rest", _rest)
+                f.do(f"call void {rest}({where}, i64 {size}, i64 {last})")
             made += stage.powers
         self.vectors(parts.rest, made, ())
 
@@ -125,7 +126,8 @@ class _Strip:
         f, code, slots = self.emitter.function, self.code, self.slots[power.name]
         kind, bits = code.type(F64), f"i{code.count}"
         base = self.emitter.atom(power.args[0], F64, code)
-        found = f.op(f"call {{ {kind}, {bits} }} {_nearest(code, power)}({kind} {base})")
+        nearest = defined(code, _exponent(power), ".nearest", _nearest)
+        found = f.op(f"call {{ {kind}, {bits} }} {nearest}({kind} {base})")
         near = f.op(f"extractvalue {{ {kind}, {bits} }} {found}, 0")
         marks = f.op(f"extractvalue {{ {kind}, {bits} }} {found}, 1")
         for register, slot in ((base, slots.bases), (near, slots.powers)):
@@ -142,14 +144,10 @@ def _exponent(power: Compute) -> float:
     return float(exponent.value)
 
 
-def _nearest(code: Lanes, power: Compute) -> str:
-    """The name of a function that gives the nearest numbers, and bits where pow may give others."""
-    exponent, module = _exponent(power), code.function.module
-    name = f'@"fxc.power.{exponent}x{code.count}.nearest"'
-    if any(name in text for text in module.functions):
-        return name
+def _nearest(code: Lanes, exponent: float, name: str) -> str:
+    """A function that gives the nearest numbers, and bits where pow may give others."""
     kind, mask, bits = code.type(F64), code.of("i1"), f"i{code.count}"
-    module.functions.append(f"""\
+    return f"""\
 define internal {{ {kind}, {bits} }} {name}({kind} %x) alwaysinline nounwind {{
 {usual(code, exponent)}\
   %left = xor {mask} %usual, splat (i1 true)
@@ -158,22 +156,17 @@ define internal {{ {kind}, {bits} }} {name}({kind} %x) alwaysinline nounwind {{
   %both = insertvalue {{ {kind}, {bits} }} %first, {bits} %marks, 1
   ret {{ {kind}, {bits} }} %both
 }}
-""")
-    return name
+"""
 
 
-def _rest(code: Lanes, power: Compute) -> str:
-    """The name of a function that makes the powers that are marked, one by one.
+def _rest(code: Lanes, exponent: float, name: str) -> str:
+    """A function that makes the powers that are marked, one by one.
 
     It is given how many there are, and where the last vector of them begins.
     """
-    exponent, module, lanes = _exponent(power), code.function.module, code.count
-    name = f'@"fxc.power.{exponent}x{lanes}.rest"'
-    if any(name in text for text in module.functions):
-        return name
-    one = nearly_exact(Lanes(code.function, 1), exponent)
-    module.declare("declare i64 @llvm.cttz.i64(i64, i1)")
-    module.functions.append(f"""\
+    lanes, one = code.count, nearly_exact(Lanes(code.function, 1), exponent)
+    code.function.module.declare("declare i64 @llvm.cttz.i64(i64, i1)")
+    return f"""\
 define internal void {name}(ptr %bases, ptr %powers, ptr %marks, i64 %size, i64 %last) noinline {{
 entry:
   br label %word
@@ -209,5 +202,4 @@ done:
 return:
   ret void
 }}
-""")
-    return name
+"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -98,10 +98,17 @@ def power_of_floats(code: Lanes, args: Sequence[str]) -> str:
 
 def nearly_exact(code: Lanes, exponent: float) -> str:
     """The name of a function that gives powers to the exponent, one of ``NEARLY_EXACT``."""
-    name, module = f'@"fxc.power.{exponent}x{code.count}"', code.function.module
-    if not any(name in text for text in module.functions):
-        write = _of_one if code.count == 1 else _of_lanes
-        module.functions.append(write(code, exponent, name))
+    write = _of_one if code.count == 1 else _of_lanes
+    return defined(code, exponent, "", write)
+
+
+def defined(
+    code: Lanes, exponent: float, kind: str, write: Callable[[Lanes, float, str], str]
+) -> str:
+    """The name of a function of powers; its text is written once in a module."""
+    name = f'@"fxc.power.{exponent}x{code.count}{kind}"'
+    if not any(name in text for text in code.function.module.functions):
+        code.function.module.functions.append(write(code, exponent, name))
     return name
 
 

@@ -8,7 +8,7 @@ from fxc.ir.graph import Literal, Node, Value
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import product
 from fxc.ir.types import ArrayType
-from fxc.ops.draws import Real, form_of
+from fxc.ops.draws import Form, Real, form_of
 
 from ..machine.costs import Costs
 
@@ -17,7 +17,7 @@ def is_drawn(node: Node) -> bool:
     """Whether native code draws what a node does."""
     if node.op != "draw":
         return False
-    form = form_of(node.arg("source"), node.arg("call"), node.arg("xs"))
+    form = _form(node)
     drawn, size = node.outputs[1].type, node.arg("size")
     if form is None or drawn.dtype.str[1:] != form[0].result:
         return False
@@ -30,17 +30,20 @@ def is_drawn(node: Node) -> bool:
 
 
 def is_small(node: Node, costs: Costs) -> bool:
-    """Whether a node makes few numbers, as far as is known: arrays of more outside of loops are
-    NumPy's own, without a copy.
+    """Whether a draw or a ufunc of NumPy's makes few numbers, as far as is known: arrays of more
+    outside of loops are NumPy's own, without a copy.
     """
     drawn = node.outputs[-1].type
     if not isinstance(drawn, ArrayType):
         return True
-    is_quick = False
-    if node.op == "draw":
-        form = form_of(node.arg("source"), node.arg("call"), node.arg("xs"))
-        is_quick = form is not None and bool(form[0].standard)
+    form = _form(node) if node.op == "draw" else None
+    is_quick = form is not None and form[0].standard
     return hint(product(drawn.shape)) <= (costs.quick_draws if is_quick else costs.draws)
+
+
+def _form(node: Node) -> tuple[Form, tuple[object, ...]] | None:
+    """The form of a draw, and what it is drawn with."""
+    return form_of(node.arg("source"), node.arg("call"), node.arg("xs"))
 
 
 def _is_taken(x: object, is_real: bool) -> bool:

@@ -5,14 +5,16 @@ method of these classes, should answer. See Note [Forms].
 """
 
 import ast
+import pkgutil
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
-from fxc.capture import capture  # noqa: F401  (which imports all classes of values)
+from fxc import capture
 from fxc.capture.forms import form
 from fxc.capture.lists.list_room import WithLength
 from fxc.capture.values.limited import Limited
@@ -38,6 +40,8 @@ def _classes(kind: type) -> Iterator[type]:
 @cache
 def names_of_forms() -> frozenset[str]:
     """The members of the closed set, and the classes of the values that have such a form."""
+    for module in pkgutil.walk_packages(capture.__path__, "fxc.capture."):
+        import_module(module.name)
     of_values = {each for each in _classes(Traced) if each.__module__.startswith("fxc.")}
     return frozenset(each.__name__ for each in {*get_args(form.Form), *of_values} - _OF_ANY)
 

@@ -36,6 +36,7 @@ is_in_arrays = import_later("fxc.capture.lists.traced_lists", "is_in_arrays")
 
 # See Note [Rooms with one door].
 demand = import_later("fxc.capture.forms.truths", "demand")
+things_in = import_later("fxc.capture.forms.options", "things_in")
 
 
 def made_list(door: Stores, items: object, place: str) -> object:
@@ -212,7 +213,7 @@ def _delete_cell(name: str) -> None:
 
 class _Looking(type):
     def __instancecheck__(cls, x: object) -> bool:
-        for kind in {each.__class__ for each in (x._things() if isinstance(x, Traced) else (x,))}:
+        for kind in {each.__class__ for each in things_in(x)}:
             if (type(x).__flags__ ^ kind.__flags__) & _MATCHED:
                 raise refuse(STATEMENT, f"a pattern with the items of a {kind.__name__}")
         return True

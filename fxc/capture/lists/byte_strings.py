@@ -147,7 +147,7 @@ class Bytes(WithLength):
         return self[: _length(x)] == x
 
     def endswith(self, x: object, *bounds: Int) -> object:
-        if bounds or not isinstance(x, bytes) or type(x) is not bytes:
+        if bounds or type(x) is not bytes:
             raise refused("endswith()")
         return self[-len(x) :] == x if x else True
 
