@@ -150,3 +150,62 @@ def test_what_the_first_iterations_leave_alone(fn: Callable[..., Any]) -> None:
         x = np.random.default_rng(seed).normal(size=size)
         assert not difference(run(fn, (x.copy(), n)), run(compiled, (x.copy(), n)))
     assert compiled.cache_info().eager_calls == 0
+
+
+def momentum(w, dw, config=None):
+    if config is None:
+        config = {}
+    config.setdefault("velocity", np.zeros_like(w))
+    config.setdefault("steps", 0)
+    velocity, steps = (config.get(key) for key in ["velocity", "steps"])
+    config["steps"] = steps = steps + 1
+    config["velocity"] = velocity = 0.9 * velocity + dw
+    return w - 0.1 * velocity / steps, config
+
+
+def begun_by_none(ws, steps):
+    w, config = ws["a"], None
+    for _ in range(steps):
+        w, config = momentum(w, w * 0.1, config)
+    return w, config
+
+
+def begun_empty(ws, steps):
+    configs = {name: {} for name in ws}
+    for _ in range(steps):
+        for name, w in ws.items():
+            ws[name], configs[name] = momentum(w, w * 0.1, configs[name])
+    return configs
+
+
+def begun_in_a_dict(ws, steps):
+    configs = {}
+    while steps > 0:
+        for name, w in ws.items():
+            ws[name], configs[name] = momentum(w, w * 0.1, configs.get(name))
+        steps -= 1
+    return configs
+
+
+def defaults_in_an_arm(ws, steps):
+    counts = {"below": 0}
+    for k in range(steps):
+        if ws["a"][0] > 0.5 + k % 2:
+            counts.setdefault("above", 7)
+            counts["above"] += k
+        else:
+            counts["below"] += counts.setdefault("below", 3) + k
+    return counts
+
+
+@pytest.mark.parametrize(
+    "program", [begun_by_none, begun_empty, begun_in_a_dict, defaults_in_an_arm]
+)
+def test_dicts_that_the_first_iteration_fills(program: Callable[..., object]) -> None:
+    """A state that the first iteration makes is carried by the others, however many there are."""
+    compiled = fxc.compile(program, fullgraph=True)
+    for steps in (1000, 900, 3, 1, 0):
+        for first in (0.2, 2.0):
+            left, right = ({"a": np.full(3, first), "b": np.ones((3, 2))} for _ in range(2))
+            assert not difference(run(program, (left, steps)), run(compiled, (right, steps)))
+    assert compiled.cache_info().variants <= 3

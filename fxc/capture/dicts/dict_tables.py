@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fxc.ir.error_kinds import KEYS_OF_DATA
+from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Value
 from fxc.ir.later import import_later
 from fxc.ir.symbols import Dim
@@ -119,6 +120,18 @@ class KeyedBuffer(Buffer):
         """
         owner = self.owner()
         return owner is not None and self.form_awaited(owner) is not None
+
+    def form_of(self, items: list[object], before: Form | None) -> Form | None:
+        """As that of lists. Only a dict of Python's has items of several kinds: that is asked for
+        at once, before the loops around are to be run by Python for want of another way.
+        """
+        try:
+            return super().form_of(items, before)
+        except CaptureError as error:
+            by_python = Request(self.label, How.BY_PYTHON)
+            if by_python in self.session.requests:
+                raise
+            raise Respecialise(by_python, error=error) from None
 
     def snapshot(self, of: Callable[[object], object]) -> KeyedBuffer:
         """The items as they are now, to be shown."""

@@ -177,6 +177,16 @@ def _extend(door: PlainCalls, owner: object, *args: object, **kwargs: object) ->
     return NotImplemented
 
 
+def _setdefault(
+    door: PlainCalls, owner: dict[object, object], key: object, default: object = None
+) -> Any:
+    if not door.session.region or is_unknown_key(key):
+        return NotImplemented
+    if key not in owner:
+        door.stored(owner)[key] = default
+    return owner[key]
+
+
 def _update(door: PlainCalls, owner: dict[object, object], *args: object, **kwargs: object) -> Any:
     if any(map(_has_unknown_length, args)):
         door.dicts.ask(owner)
@@ -197,6 +207,7 @@ _SPECIAL: dict[tuple[type, str], Callable[..., Any]] = {
     **{(str, each): _searched_text(each) for each in ("index", "find", "count")},
     **{(kind, each): _searched(each) for kind in (list, tuple) for each in ("index", "count")},
     (dict, "get"): _get,
+    (dict, "setdefault"): _setdefault,
     (dict, "update"): _update,
     (list, "sort"): _sort,
     **{(kind, "extend"): _extend for kind in (list, deque)},

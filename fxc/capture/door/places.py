@@ -43,7 +43,8 @@ from .outer import Outer
 # something. Where that is not known behind a statement, the place holds a ``MaybeSet``: a read
 # goes back to Python where the flag does not hold (``hasattr`` gives the flag), the change of what
 # is from outside is made if it holds. A dict of the program's is an ``OpenDict`` then, from the
-# line on where it is made. What a class has under the name is what is read before.
+# line on where it is made. What a class has under the name is what is read before. What the first
+# iteration of a loop makes, if it is run before the loop, has its places in the others' body.
 # The order in which attributes and keys come up is the one of the statements in the body or arm;
 # where it would depend on the condition, or on the iteration, the program is refused. It does not
 # where one is *ahead* of another: it is there for sure wherever the other one is assigned, as

@@ -62,7 +62,11 @@ class Buffer(Owned):
 
     def form_awaited(self, owner: Statement) -> Form | None:
         """The form of the items, and of those that a statement will store, if known."""
-        found: Form | None = form_of_items([*self._items, *owner.wishes.samples(self)], None)
+        return self.form_of([*self._items, *owner.wishes.samples(self)], None)
+
+    def form_of(self, items: list[object], before: Form | None) -> Form | None:
+        """The form of items; ``before`` is that of those that there are."""
+        found: Form | None = form_of_items(items, before)
         return found
 
     def any_item(self, owner: Statement | None = None) -> Any:
@@ -86,7 +90,7 @@ class Buffer(Owned):
         assert session.region == self.home
         items, pace = self._items if old is None else [], self._pace_in(owner)
         if form is None:
-            form = form_of_items([*items, *samples], self.form)
+            form = self.form_of([*items, *samples], self.form)
         if form is None:
             return False  # nothing is ever appended
         if self.leaves and owner is not None:

@@ -31,6 +31,7 @@ class Cells:
     def __init__(self, door: StatementDoor, rebound: object, loop: Any = None) -> None:
         self._places, self._dicts = door.places, door.dicts
         self._loop = loop
+        self._rebound = rebound
         self._cells = door.places.carried(rebound)
         self._session, self._region = door.session, door.session.region
         self._before = self._states()
@@ -38,6 +39,13 @@ class Cells:
         self._order: list[str] = []  # in which new places are assigned
         self._mark = self.first_mark = len(self._places.begun)
         self._after: Mapping[str, Any] = {}  # the flags at the end of the body
+
+    def look_again(self) -> tuple[str, ...]:
+        """Take in the places that an iteration before the loop has made; gives their texts."""
+        found = self._places.carried(self._rebound).items()
+        made = {text: x for text, x in found if text not in self._cells and x.flag is True}
+        self._cells |= made
+        return tuple(made)
 
     @property
     def names(self) -> tuple[str, ...]:

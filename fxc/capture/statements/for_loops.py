@@ -220,6 +220,9 @@ class ForLoop(CapturedLoop):
     def take(self, env: Mapping[str, object]) -> None:
         if self._region is not None and self._items is None:
             self._spread_tuples(env)
+        if self._peeling:
+            self._peeled(self._with_made(env))
+            return
         after = self.of(env)
         if self._items is not None:
             self.values = after
@@ -228,9 +231,6 @@ class ForLoop(CapturedLoop):
             self._few = NONE_TO_COPY
             if self._stop is not None:
                 self._end_if(going_on(env[self._stop]))
-            return
-        if self._peeling:
-            self._peeled(after, env)
             return
         region = self._region
         assert region is not None
@@ -319,9 +319,9 @@ class ForLoop(CapturedLoop):
         guard(number, "==", hint(number))
         return (wrap_dim(first + k) for k in range(hint(number)))
 
-    def _peeled(self, after: Variables, env: Mapping[str, object]) -> None:
+    def _peeled(self, env: Mapping[str, object]) -> None:
         """Go on behind an iteration that was run before the loop."""
-        self.values = self._turned(after)
+        self.values = self._turned(self.of(env))
         self._look_at(env)
         self._seen = self._start = {}
         self._spread_tuples(env)

@@ -93,6 +93,16 @@ class LoopVariables(Statement):
         self._env = env
         self._before = {name: x for name, x in env.items() if name not in self._overwritten}
 
+    def _with_made(self, env: Mapping[str, object]) -> Mapping[str, object]:
+        """The variables behind an iteration before the loop, with the places that it has made."""
+        made = self.cells.look_again()
+        if made:
+            self._spread.outer = (*self._spread.outer, *made)
+            at_head, behind = self._read
+            self._read = (*at_head, *made), (*behind, *made)
+            self._at_head, self.behind = (frozenset(self._spread.within(x)) for x in self._read)
+        return self.cells.read_again(env)
+
     def of(self, env: Mapping[str, object]) -> Variables:
         return self._spread.open(values_of(self._spread.outer, env))
 

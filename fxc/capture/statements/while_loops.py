@@ -144,6 +144,8 @@ class WhileLoop(CapturedLoop):
     def take(self, env: Mapping[str, object]) -> None:
         if self._phase == "body":
             self._spread_tuples(env)
+        if self._phase == "first iteration":
+            env = self._with_made(env)
         after = self.of(env)
         stopped = env[self._stop] if self._stop is not None else False
         if self._phase == "body":
