@@ -61,6 +61,36 @@ def test_values_between_points_are_numpys() -> None:
             assert not difference(run(between, (x, a, f)), run(compiled, (x, a, f))), (n, seed)
 
 
+def of_many(a: Any, v: Any, f: Any) -> Any:
+    found = np.searchsorted(a, v), a.searchsorted(v, side="right")
+    return *found, np.interp(v, a, f), np.interp(v.ravel(), a, f, left=0, right=-1.5)
+
+
+@pytest.mark.parametrize("kind", ["f8", "i2"])
+def test_many_are_looked_up_together(kind: str) -> None:
+    """More than ``_FEW``: each step is of all numbers, where the array is in order."""
+    compiled = fxc.compile(of_many)
+    for n in (1, 2, 3, 7, 40):
+        for seed in range(4):
+            a, v, f = arrays(n, seed)
+            many = np.resize(v, (40, 30))
+            if kind != "f8":
+                a, many = (np.nan_to_num(x, posinf=9, neginf=-9).astype(kind) for x in (a, many))
+            ordered = np.sort(many.ravel()).reshape(many.shape)
+            for keys in (many, ordered, np.minimum(ordered, 2)[:, ::-1], many.T):
+                given = a, keys, f
+                found = run(compiled, given)
+                assert not difference(run(of_many, given), found), (n, seed)
+                assert all(each.flags.owndata for each in found.result)
+
+
+def test_many_are_looked_up_by_native_code() -> None:
+    a, v, f = np.arange(40.0), np.random.default_rng(3).random((40, 30)) * 41, np.ones(40)
+    text = str(fxc.compile(of_many).inspect(a, v, f).loops)
+    assert text.count("where(greater_equal(a[") == 1
+    assert text.count("where(greater(a[") == 3
+
+
 @pytest.mark.parametrize("program, name", [(places, "searchsorted"), (between, "interp")])
 def test_loops_look_numbers_up_themselves(program: Any, name: str) -> None:
     a, x, f = arrays(40, 0)

@@ -25,7 +25,8 @@ from .library import listed
 
 _F64 = np.dtype(np.float64)
 _NEAR = 8  # ``LIKELY_IN_CACHE_SIZE``
-_FEW = 1024  # numbers to look up: of more NumPy takes as long, or less
+_FEW = 1024  # numbers to look up one by one
+_ROWS = 16  # the order of so many elements is known in the time of one search
 # Since NumPy 2.5 each search has the same lengths, and none begins where the last one ended.
 _HALVES = np.searchsorted((0, 0, 0, 9, 0), 1) == 3
 _searchsorted, _interp = (listed(TABLE[name]) for name in ("searchsorted", "interp"))
@@ -34,11 +35,15 @@ _searchsorted, _interp = (listed(TABLE[name]) for name in ("searchsorted", "inte
 def searchsorted(a: object, v: object, side: object = "left", sorter: object = None) -> object:
     of_keys, kind = _dtype_of(v), _row(a)
     is_plain = sorter is None and side in ("left", "right")
-    if of_keys is None or kind is None or not is_plain or not _are_few(v):
+    if of_keys is None or kind is None or not is_plain:
         return _searchsorted(a, v, side=side, sorter=sorter)
     if kind.dtype.kind not in "iuf" or np.result_type(kind.dtype, of_keys) != kind.dtype:
         return _searchsorted(a, v, side=side)
     door, to = current().door, kind.dtype.type
+    if not _are_few(v):
+        if not _are_many(v, kind):
+            return _searchsorted(a, v, side=side)
+        return door.staged(_places_of_many)(a, v, to, side == "right")
     if isinstance(v, TracedArray) and v.ndim:
         places = _places_by_halves if _HALVES else _places
         return door.staged(places)(a, v, to, side == "right")
@@ -56,12 +61,18 @@ def interp(
         return _interp(x, xp, fp, left, right, period)
     is_real = given.kind in "biuf" and given.itemsize <= 8
     are_alike = points.dtype == values.dtype == _F64 and same_dim(points.shape[0], values.shape[0])
-    if not (is_real and are_alike and guard(points.shape[0], ">", 1) and _are_few(x)):
+    if not (
+        is_real
+        and are_alike
+        and guard(points.shape[0], ">", 1)
+        and (_are_few(x) or _are_many(x, points))
+    ):
         return _interp(x, xp, fp, left, right, period)
     door = current().door
     ends = (each if each is None else float(each) for each in (left, right))
     if isinstance(x, TracedArray) and x.ndim:
-        return door.staged(_interpolated_each)(x, xp, fp, *ends)
+        program = _interpolated_each if _are_few(x) else _interpolated_many
+        return door.staged(program)(x, xp, fp, *ends)
     return door.staged(_interpolated)(door.call(np.float64, x), xp, fp, *ends)
 
 
@@ -80,6 +91,14 @@ def _are_few(x: object) -> bool:
     if not isinstance(x, TracedArray):
         return True
     return _is_plain(x._type) and guard(x._type.size, "<=", _FEW)
+
+
+def _are_many(x: object, row: ArrayType) -> bool:
+    """Whether there are enough numbers to look up that the order of a row is looked at before."""
+    if not isinstance(x, TracedArray) or not _is_plain(x._type):
+        return False
+    length = row.shape[0]
+    return guard(length, ">", 1) and guard(length, "<=", _ROWS * x._type.size)
 
 
 def _row(x: object) -> ArrayType | None:
@@ -109,6 +128,40 @@ def _places(a: np.ndarray, keys: np.ndarray, to: type, is_right: bool) -> object
         last = key
         row[i] = low = high = _between(low, high, a, key, is_right)
     return found
+
+
+@as_program
+def _places_of_many(a: np.ndarray, keys: np.ndarray, to: type, is_right: bool) -> object:
+    if not (a[:-1] <= a[1:]).all():
+        return _searched(a, keys, "right" if is_right else "left")
+    given = keys.ravel()
+    found = _places_in_order(a, given if keys.dtype == to else given.astype(to), is_right)
+    return _shaped(found, keys.shape)
+
+
+@as_program
+def _shaped(found: np.ndarray, shape: tuple[int, ...]) -> object:
+    """An array of this shape with memory of its own."""
+    return found if len(shape) == 1 else found.reshape(shape).copy()
+
+
+def _searched(a: object, keys: object, side: str) -> object:
+    return _searchsorted(a, keys, side=side)
+
+
+@as_program
+def _places_in_order(a: np.ndarray, keys: np.ndarray, is_right: bool) -> np.ndarray:
+    """Where each key belongs in a row that is in order: any search finds what NumPy's does. All
+    keys take each step together.
+    """
+    found, n = np.zeros(keys.shape, np.intp), len(a)
+    while n > 1:
+        half = n // 2
+        at = a[found + (half - 1)]
+        found = np.where(at > keys if is_right else at >= keys, found, found + half)
+        n -= half
+    at = a[found]
+    return found + ~(at > keys if is_right else at >= keys)
 
 
 @as_program
@@ -185,6 +238,30 @@ def _interpolated_each(
         else:
             row[i] = number
     return found
+
+
+@as_program
+def _interpolated_many(
+    x: np.ndarray, xp: np.ndarray, fp: np.ndarray, left: float | None, right: float | None
+) -> object:
+    """NumPy follows numbers that are in order from point to point, which is as fast."""
+    shape, given, n = x.shape, x.ravel(), len(xp)
+    if not (xp[:-1] <= xp[1:]).all() or (given[:-1] <= given[1:]).all():
+        return _interp(x, xp, fp, left, right, None)
+    x = given if given.dtype == _F64 else given.astype(_F64)
+    at = _places_in_order(xp, x, True) - 1
+    here = np.minimum(np.maximum(at, 0), n - 2)
+    x0, x1, y0, y1 = xp[here], xp[here + 1], fp[here], fp[here + 1]
+    with np.errstate(all="ignore"):
+        slope = (y1 - y0) / (x1 - x0)
+        found = slope * (x - x0) + y0
+        other = slope * (x - x1) + y1
+    other = np.where((other != other) & (y0 == y1), y0, other)
+    found = np.where(found != found, other, found)
+    found = np.where(x0 == x, y0, found)
+    found = np.where(at < 0, fp[0] if left is None else left, found)
+    last = np.where(x > xp[n - 1], fp[n - 1] if right is None else right, fp[n - 1])
+    return _shaped(np.where(x != x, x, np.where(at >= n - 1, last, found)), shape)
 
 
 @as_program
