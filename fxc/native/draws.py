@@ -48,14 +48,14 @@ def _made(form: Form, many: bool) -> Engine | None:
     elif layout.legacy is None:
         return None
     is_same = _fills_as_the_method if many else _draws_as_the_method
-    for quick in (_quick(form, layout), ""):
+    for quick in (_quick(form, layout, many=many), ""):
         engine = Engine(adapter(form, layout, function, quick, many=many), b"", ())
         if is_same(form, engine.address(ENTRY)):
             return engine
     return None
 
 
-def _quick(form: Form, layout: Layout) -> str:
+def _quick(form: Form, layout: Layout, *, many: bool) -> str:
     """The text of the quick way to draw a form's numbers, if there is one."""
     name = form.standard
     function = _exported(name) if name else None
@@ -64,7 +64,7 @@ def _quick(form: Form, layout: Layout) -> str:
     ziggurat = _ziggurat(name, function) if name in ZIGGURATS else None
     if ziggurat is None and name in ZIGGURATS:
         return ""
-    return quick_draws(form.function, layout.next_word, function, ziggurat)
+    return quick_draws(form.function, layout.next_word, function, ziggurat, many=many)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from fxc.ops.draws import Form, Real
 from .legacy_draws import LEGACY
 from .llvm_text import FunctionText, ModuleText
 from .object_code import Code
-from .quick_draws import FILL
+from .quick_draws import FILL, SCALE_LEAST, SCALE_MOST, SCALES
 
 
 @frozen
@@ -102,6 +103,8 @@ class _Adapter:
             code.demand(code.op(f"icmp ule i64 %count, {_MOST}"), _LEAVE)
         offset = layout.bits if self.function.startswith("%") else layout.legacy
         state = code.op(f"getelementptr i8, ptr %g, i64 {offset}")
+        for verb in ("st", "ld") if HAS_FLAGS else ():
+            self.f.module.declare(f"declare void @llvm.x86.sse.{verb}mxcsr(ptr)")
         self.draw(f"ptr {state}", given)
         code.do("ret i32 1")
         self.f.start(_LEAVE)
@@ -115,13 +118,16 @@ class _Adapter:
         self.code.demand(self.code.op(f"icmp eq i64 {number}, {address}"), _LEAVE)
 
     def bounded(self, x: str, least: float | None, most: float) -> None:
-        """Go on with a number within bounds: doubles from 0 on are in the order of their bits."""
-        if least is None:
-            return
+        """Go on with a number within bounds."""
+        if least is not None:
+            self.code.demand(self.is_between(x, least, most), _LEAVE)
+
+    def is_between(self, x: str, least: float, most: float) -> str:
+        """Whether it is within bounds: doubles from 0 on are in the order of their bits."""
         low, high = _bits(least), _bits(most)
         number = self.code.op(f"bitcast double {x} to i64")
         above = self.code.op(f"sub i64 {number}, {low}")
-        self.code.demand(self.code.op(f"icmp ule i64 {above}, {high - low}"), _LEAVE)
+        return self.code.op(f"icmp ule i64 {above}, {high - low}")
 
     def draw(self, state: str, given: list[str]) -> None:
         """Call the function, and store what it gives."""
@@ -143,11 +149,11 @@ class _Adapter:
         elif form.function == "random_binomial":
             given = ["double %x1", "i64 %x0", "ptr @fxc.cache"]
         kind = "double" if form.result == "f8" else "i64"
+        if self.is_quick and not self.many:
+            self.quickly(state, given)
         before = self.flags()
-        if self.is_quick:
-            x0, x1 = [*given, "double 0.0", "double 0.0"][:2]
-            count = "%count" if self.many else "1"
-            code.do(f'call void @"{FILL}"({state}, i64 {count}, ptr %out, {x0}, {x1})')
+        if self.is_quick and self.many:
+            self.fill(state, "%count", given)
         elif self.many and form.fill:
             code.do(f"call void {self.function}({state}, i64 %count, ptr %out)")
         elif self.many:
@@ -156,6 +162,23 @@ class _Adapter:
             found = code.op(f"call {kind} {self.function}({', '.join([state, *given])})")
             code.do(f"store {kind} {found}, ptr %out, align 8")
         self.bring_back(before)
+
+    def quickly(self, state: str, given: list[str]) -> None:
+        """Draw a number, and leave; go on where that may set flags. See Note [Quick draws]."""
+        code, careful = self.code, self.f.new_label("careful")
+        scale, added = SCALES.get(self.form.function.removeprefix("random_"), (None, None))
+        if scale is not None:
+            code.demand(self.is_between(scale, SCALE_LEAST, SCALE_MOST), careful)
+        if added is not None:
+            twice = code.op(f"shl i64 {code.op(f'bitcast double {added} to i64')}, 1")
+            code.demand(code.op(f"icmp ult i64 {twice}, {2 * _bits(math.inf)}"), careful)
+        self.fill(state, "1", given)
+        code.do("ret i32 1")
+        self.f.start(careful)
+
+    def fill(self, state: str, count: str, given: list[str]) -> None:
+        x0, x1 = [*given, "double 0.0", "double 0.0"][:2]
+        self.code.do(f'call void @"{FILL}"({state}, i64 {count}, ptr %out, {x0}, {x1})')
 
     def each(self, call: str, kind: str) -> None:
         """Store what ``count`` calls give."""
@@ -176,8 +199,6 @@ class _Adapter:
         """A place with the processor's flags, where the function may set any."""
         if not HAS_FLAGS or self.form.function == "random_standard_uniform":
             return ""
-        self.f.module.declare("declare void @llvm.x86.sse.stmxcsr(ptr)")
-        self.f.module.declare("declare void @llvm.x86.sse.ldmxcsr(ptr)")
         place = self.f.stack("i32", 1)
         self.code.do(f"call void @llvm.x86.sse.stmxcsr(ptr {place})")
         return place

@@ -25,6 +25,7 @@ RIGHT: dict[str, set[str]] = {
     "emission/parallel_totals.py": {"_LEVELS", "_MOST", "_MULTIPLE"},
     "emission/places_code.py": {"LANES", "_EIGHT"},
     "emission/python_failures.py": {"LOWEST", "EXACT"},
+    "emission/quick_draws.py": {"(SCALE_LEAST, SCALE_MOST)"},
     "emission/scalar_power.py": {"(_USUAL, _WIDE)", "_EVEN"},
     "emission/scratch.py": {"ALIGNMENT"},
     # Functions that the code of all programs shares: no target has others.

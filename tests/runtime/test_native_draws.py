@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import ctypes.util
 import signal
 import threading
 import time
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.ir.flag_bits import FLAG_KINDS, HAS_FLAGS
 from fxc.lowering.emission.draws import MANY
 from fxc.lowering.emission.quick_draws import ZIGGURATS
 from fxc.native import draws
@@ -21,6 +23,8 @@ from fxc.native.ziggurats import of_function
 from fxc.ops.draws import FORMS, Form, Real, form_of
 from tests.ops.test_random_draws import state
 from tests.outcomes import difference, run
+
+ALL = sum(FLAG_KINDS)
 
 
 @pytest.mark.parametrize("key", FORMS)
@@ -34,7 +38,7 @@ def test_numbers_at_the_edges_of_quick_draws(form: Form) -> None:
     """One of 80 is near the edge of a column, and NumPy's function draws it."""
     layout = draws._layout("Generator")
     assert layout
-    assert draws._quick(form, layout)
+    assert draws._quick(form, layout, many=True)
     fill = draws._callable(form, draw_function(form.key + MANY), ctypes.c_int64)
     scale = [1.5, 2.75][: len(form.arguments)]
     for kind in BITS:
@@ -42,6 +46,27 @@ def test_numbers_at_the_edges_of_quick_draws(form: Form) -> None:
         found = np.zeros(20_000)
         assert fill(one, *scale, found.size, found.ctypes.data)
         assert found.tobytes() == getattr(other, form.method)(*scale, size=found.size).tobytes()
+        assert state(one) == state(other)
+
+
+@pytest.mark.skipif(not HAS_FLAGS, reason="flags of other processors are not looked at")
+def test_flags_are_as_before_a_draw() -> None:
+    libm = ctypes.CDLL(ctypes.util.find_library("m"))
+    for name in ("normal", "exponential"):
+        form = FORMS[f"Generator.{name}()"]
+        draw = draws._callable(form, draw_function(form.key))
+        one, other = np.random.default_rng(3), np.random.default_rng(3)
+        found, left = np.zeros(2), 0
+        for loc in (0.0, -1.5, 1.7e308, np.inf, np.nan):
+            for scale in (0.0, 5e-324, 1e-300, 2.5, 1e308):
+                given = (loc, scale)[2 - len(form.arguments) :]
+                for _ in range(200):
+                    libm.feclearexcept(ALL)
+                    assert draw(one, *given, found.ctypes.data)
+                    left |= libm.fetestexcept(ALL)
+                    found[1] = getattr(other, name)(*given)
+                    np.testing.assert_equal(*found.view(np.int64))
+        assert left == 0
         assert state(one) == state(other)
 
 
