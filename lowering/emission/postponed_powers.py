@@ -150,8 +150,7 @@ def _nearest(code: Lanes, exponent: float, name: str) -> str:
     return f"""\
 define internal {{ {kind}, {bits} }} {name}({kind} %x) alwaysinline nounwind {{
 {usual(code, exponent)}\
-  %left = xor {mask} %usual, splat (i1 true)
-  %marks = bitcast {mask} %left to {bits}
+  %marks = bitcast {mask} %usual.left to {bits}
   %first = insertvalue {{ {kind}, {bits} }} poison, {kind} %usual.near, 0
   %both = insertvalue {{ {kind}, {bits} }} %first, {bits} %marks, 1
   ret {{ {kind}, {bits} }} %both

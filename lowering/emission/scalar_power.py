@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..nests.buffers import BOOL, F64, I64
+from ..nests.buffers import F64, I64
 from ..operators.scalar_rules import NEARLY_EXACT, DTypes
 from ..vector_math import MOST_OF_SINGLES, WHOLE_POWERS
 from .llvm_text import Lanes, ModuleText, constant
@@ -23,7 +23,10 @@ from .llvm_text import Lanes, ModuleText, constant
 # pow gives the nearer one, too: the other one would be further off than pow may err. It is if what
 # is missing, with that much more, is lost in a sum. The rest, one in 51 (43), is left to pow, as
 # are results that are tiny, huge, infinite or nan. Nothing is looked for in bases of these: what is
-# missing from an infinity is no number, and would set a flag that pow does not set.
+# missing from an infinity is no number, and would set a flag that pow does not set. In their lanes
+# the steps are taken with a base whose power lies in the middle, so that they are left to pow.
+# Powers of 0.0 are looked at as others: distances are often 0.0. Of -0.0 only those to an even
+# exponent are: of its root and its cube the steps find the wrong zero. 1 / 0.0 sets a flag.
 
 _USUAL, _WIDE = 64, 128  # powers of two up to which results are looked at
 _MORE = {_USUAL: 0.0068 * 2.0**-52, _WIDE: 0.0080 * 2.0**-52}  # of the result
@@ -67,7 +70,15 @@ _WAYS = {
   %{name}.rest = fmul {float} %{name}.short, %{name}.near
 """,
 }
-_EVEN = (2.0, 4.0)  # of either zero they are 0.0
+_EVEN = (2.0, 4.0)
+# Bases whose powers lie in the middle between two numbers.
+_MIDDLES = {
+    2.0: 1.0113215857950282,
+    3.0: 1.524431438703043,
+    4.0: 1.187166155579264,
+    0.5: 1.905082505307516,
+    -1.0: 1.0994949722435545,
+}
 
 
 def power(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
@@ -116,19 +127,19 @@ def _of_one(code: Lanes, exponent: float, name: str) -> str:
     """The function for an exponent."""
     module = code.function.module
     module.declare("declare void @llvm.sideeffect()")
-    often = module.metadata('!{!"branch_weights", i32 29, i32 1}')
+    seldom = module.metadata('!{!"branch_weights", i32 1, i32 29}')
     return f"""\
 define internal double {name}(double %x) alwaysinline nounwind {{
 entry:
-{_moderate(code, exponent, "usual", _USUAL)}\
-  br i1 %usual.moderate, label %usual, label %seldom, !prof {often}
+{_beyond(code, exponent, "usual", _USUAL)}\
+  br i1 %usual.beyond, label %seldom, label %usual, !prof {seldom}
 usual:
 {_near(code, exponent, "usual", _USUAL, "%x")}\
-  br i1 %usual.close, label %done, label %seldom, !prof {often}
+  br i1 %usual.left, label %seldom, label %done, !prof {seldom}
 seldom:
   call void @llvm.sideeffect()
-{_known(code, exponent)}\
-  br i1 %known, label %done, label %library
+{_looked_at(code, exponent, "wide", _WIDE)}\
+  br i1 %wide.left, label %library, label %done
 library:
   %found = {_library(module, exponent, "%x")}
   br label %done
@@ -142,19 +153,18 @@ done:
 def _of_lanes(code: Lanes, exponent: float, name: str) -> str:
     """The function for an exponent, and one that asks pow for the lanes that are left to it."""
     module, count, kind, mask = code.function.module, code.count, code.type(F64), code.of("i1")
-    every, rest = f"@llvm.vector.reduce.and.v{count}i1", name.replace("power", "powers")
-    module.declare(f"declare i1 {every}({mask})")
-    often = module.metadata('!{!"branch_weights", i32 4, i32 1}')
+    some, rest = f"@llvm.vector.reduce.or.v{count}i1", name.replace("power", "powers")
+    module.declare(f"declare i1 {some}({mask})")
+    seldom = module.metadata('!{!"branch_weights", i32 1, i32 4}')
     return f"""\
 define internal {kind} {name}({kind} %x) alwaysinline nounwind {{
 entry:
 {usual(code, exponent)}\
-  %all = call i1 {every}({mask} %usual)
-  br i1 %all, label %done, label %seldom, !prof {often}
+  %some = call i1 {some}({mask} %usual.left)
+  br i1 %some, label %seldom, label %done, !prof {seldom}
 seldom:
-{_known(code, exponent)}\
-  %sure = or {mask} %usual, %known
-  %left = xor {mask} %sure, splat (i1 true)
+{_looked_at(code, exponent, "wide", _WIDE)}\
+  %left = and {mask} %usual.left, %wide.left
   %number = bitcast {mask} %left to i{count}
   %places = zext i{count} %number to i64
   %found = call {kind} {rest}({kind} %x, {kind} %wide.near, i64 %places)
@@ -211,11 +221,8 @@ def _library(module: ModuleText, exponent: float, base: str) -> str:
 
 
 def usual(code: Lanes, exponent: float) -> str:
-    """``%usual.near``, and by ``%usual`` whether pow gives that, of vectors."""
-    return f"""\
-{_looked_at(code, exponent, "usual", _USUAL, 1.0)}\
-  %usual = and {code.of("i1")} %usual.close, %usual.moderate
-"""
+    """``%usual.near``, and by ``%usual.left`` whether pow may give another one, of vectors."""
+    return _looked_at(code, exponent, "usual", _USUAL)
 
 
 def _call(code: Lanes, name: str, count: int) -> str:
@@ -227,31 +234,28 @@ def _call(code: Lanes, name: str, count: int) -> str:
     return f"call {kind} @llvm.{name}.{suffix}({kind}"
 
 
-def _known(code: Lanes, exponent: float) -> str:
-    """``%wide.near``, and by ``%known`` whether pow gives that, which may be small or large."""
-    kind, mask = code.type(F64), code.of("i1")
-    instead = 0.0 if exponent in _EVEN else 1.0
-    return f"""\
-  %zero = fcmp oeq {kind} %x, {code.const(0.0, F64)}
-{_looked_at(code, exponent, "wide", _WIDE, instead)}\
-  %both = and {mask} %wide.close, %wide.moderate
-  %known = or {mask} %both, {"%zero" if exponent in _EVEN else code.const(False, BOOL)}
-"""
-
-
-def _looked_at(code: Lanes, exponent: float, name: str, most: int, instead: float) -> str:
-    """Whether the power is of a size up to ``most``, and if so what is to be known of it; else of
-    another base.
+def _looked_at(code: Lanes, exponent: float, name: str, most: int) -> str:
+    """A number near the power, and whether it is left to pow: not if it is of a size up to
+    ``most`` and known, or 0.0.
     """
-    kind, other = code.type(F64), code.const(instead, F64)
+    kind, mask, bits = code.type(F64), code.of("i1"), code.of("i64")
+    other, zeros = "beyond", ""
+    if exponent > 0:
+        other, either = "other", "size" if exponent in _EVEN else "bits"
+        zeros = f"""\
+  %{name}.some = icmp ne {bits} %{name}.{either}, {code.const(0, I64)}
+  %{name}.other = and {mask} %{name}.beyond, %{name}.some
+"""
+    middle = code.const(_MIDDLES[exponent], F64)
     return f"""\
-{_moderate(code, exponent, name, most)}\
-  %{name}.x = select {code.of("i1")} %{name}.moderate, {kind} %x, {kind} {other}
+{_beyond(code, exponent, name, most)}\
+{zeros}\
+  %{name}.x = select {mask} %{name}.{other}, {kind} {middle}, {kind} %x
 {_near(code, exponent, name, most, f"%{name}.x")}"""
 
 
-def _moderate(code: Lanes, exponent: float, name: str, most: int) -> str:
-    """Whether the power is between these powers of two, by its base."""
+def _beyond(code: Lanes, exponent: float, name: str, most: int) -> str:
+    """Whether the power is not between these powers of two, by its base."""
     power = int(most / abs(exponent))
     low, high = (int.from_bytes(struct.pack(">d", 2.0**each)) for each in (-power, power))
     kind, bits = code.type(F64), code.of("i64")
@@ -260,21 +264,21 @@ def _moderate(code: Lanes, exponent: float, name: str, most: int) -> str:
   %{name}.bits = bitcast {kind} %x to {bits}
   %{name}.size = and {bits} %{name}.bits, {code.const(signs, I64)}
   %{name}.past = sub {bits} %{name}.size, {code.const(low, I64)}
-  %{name}.moderate = icmp ult {bits} %{name}.past, {code.const(high - low, I64)}
+  %{name}.beyond = icmp uge {bits} %{name}.past, {code.const(high - low, I64)}
 """
 
 
 def _near(code: Lanes, exponent: float, name: str, most: int, x: str) -> str:
-    """A number near the power, and whether pow gives that, if it is of such a size."""
+    """A number near the power of a usual base, and whether pow may give another one."""
     kind, one = code.type(F64), code.const(1.0, F64)
     fma, sqrt = _call(code, "fma", 3), _call(code, "sqrt", 1)
-    close = _close_root if exponent == 0.5 else _close
+    left = _left_root if exponent == 0.5 else _left
     return f"""\
 {_WAYS[exponent].format(name=name, x=x, float=kind, fma=fma, sqrt=sqrt, one=one)}\
-{close(code, name, _MORE[most])}"""
+{left(code, name, _MORE[most])}"""
 
 
-def _close(code: Lanes, name: str, more: float) -> str:
+def _left(code: Lanes, name: str, more: float) -> str:
     kind = code.type(F64)
     copysign, fma = _call(code, "copysign", 2), _call(code, "fma", 3)
     more_of = code.const(more, F64)
@@ -282,11 +286,11 @@ def _close(code: Lanes, name: str, more: float) -> str:
   %{name}.away = {copysign} %{name}.near, {kind} %{name}.rest)
   %{name}.lost = {fma} %{name}.away, {kind} {more_of}, {kind} %{name}.rest)
   %{name}.more = fadd {kind} %{name}.near, %{name}.lost
-  %{name}.close = fcmp ueq {kind} %{name}.more, %{name}.near
+  %{name}.left = fcmp one {kind} %{name}.more, %{name}.near
 """
 
 
-def _close_root(code: Lanes, name: str, more: float) -> str:
+def _left_root(code: Lanes, name: str, more: float) -> str:
     """Of a root, ``.rest`` is what is missing from its square: twice the root times what is missing
     from it. That is compared with half the distance to the next number below, without a division.
     """
@@ -301,5 +305,5 @@ def _close_root(code: Lanes, name: str, more: float) -> str:
   %{name}.least = {_call(code, "fma", 3)} %{name}.near, {kind} {twice}, {kind} %{name}.apart)
   %{name}.most = fmul {kind} %{name}.least, %{name}.near
   %{name}.off = {_call(code, "fabs", 1)} %{name}.rest)
-  %{name}.close = fcmp ule {kind} %{name}.off, %{name}.most
+  %{name}.left = fcmp ogt {kind} %{name}.off, %{name}.most
 """
