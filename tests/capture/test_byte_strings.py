@@ -217,3 +217,19 @@ def test_a_place_that_is_not_known_makes_an_array_at_once() -> None:
     for given in inputs():
         assert compiled(given) == jumped(given)
     assert (compiled.cache_info().variants, compiled.cache_info().eager_calls) == (1, 0)
+
+
+def test_a_byte_array_of_known_bytes_is_an_array_at_once() -> None:
+    """Its bytes were put into a list one by one, for each text again."""
+
+    def hidden(b):
+        out = bytearray(b)
+        for i in range(len(b)):
+            out[i] ^= 0x55
+        return out
+
+    compiled = fxc.compile(hidden, fullgraph=True)
+    for given in (bytes(range(200)), *inputs(), bytes(range(3, 250))):
+        found = compiled(given)
+        assert (type(found), found) == (bytearray, hidden(given))
+    assert (compiled.cache_info().variants, compiled.cache_info().eager_calls) == (1, 0)

@@ -203,6 +203,8 @@ def byte_array_of(door: PlainCalls, *args: object, **kwargs: object) -> object:
         return ByteArray([])
     if len(args) == 1 and isinstance(args[0], int):
         return ByteArray(door.call(_zeros, args[0]))
+    if args and type(args[0]) is bytes:
+        door.outside.let_vary(args[0])  # else all are put into a list one by one
     made: Any = bytes_of(door, *args, **kwargs)
     return ByteArray(list(made) if type(made) is bytes else made.codes.tolist())
 
