@@ -153,21 +153,18 @@ done:
 def _of_lanes(code: Lanes, exponent: float, name: str) -> str:
     """The function for an exponent, and one that asks pow for the lanes that are left to it."""
     module, count, kind, mask = code.function.module, code.count, code.type(F64), code.of("i1")
-    some, rest = f"@llvm.vector.reduce.or.v{count}i1", name.replace("power", "powers")
-    module.declare(f"declare i1 {some}({mask})")
+    some, rest = _some(code), name.replace("power", "powers")
     seldom = module.metadata('!{!"branch_weights", i32 1, i32 4}')
     return f"""\
 define internal {kind} {name}({kind} %x) alwaysinline nounwind {{
 entry:
 {usual(code, exponent)}\
-  %some = call i1 {some}({mask} %usual.left)
+  %some = {some} %usual.left)
   br i1 %some, label %seldom, label %done, !prof {seldom}
 seldom:
-{_looked_at(code, exponent, "wide", _WIDE)}\
-  %left = and {mask} %usual.left, %wide.left
-  %number = bitcast {mask} %left to i{count}
+  %number = bitcast {mask} %usual.left to i{count}
   %places = zext i{count} %number to i64
-  %found = call {kind} {rest}({kind} %x, {kind} %wide.near, i64 %places)
+  %found = call {kind} {rest}({kind} %x, {kind} %usual.near, i64 %places)
   br label %done
 done:
   %result = phi {kind} [ %usual.near, %entry ], [ %found, %seldom ]
@@ -176,10 +173,18 @@ done:
 {_lane_by_lane(code, exponent, rest)}"""
 
 
+def _some(code: Lanes) -> str:
+    """How the call begins that says whether a mask has any 1s."""
+    name, mask = f"@llvm.vector.reduce.or.v{code.count}i1", code.of("i1")
+    code.function.module.declare(f"declare i1 {name}({mask})")
+    return f"call i1 {name}({mask}"
+
+
 def _lane_by_lane(code: Lanes, exponent: float, name: str) -> str:
     """The function that puts powers by pow in the place of others, at the ``%places`` of 1s.
 
     They are put into a register: what was stored one by one could not be loaded at once soon.
+    What is near the middle remains so in the wide range, which is for other sizes.
     """
     module, kind = code.function.module, code.type(F64)
     module.declare("declare i64 @llvm.cttz.i64(i64, i1)")
@@ -189,10 +194,18 @@ define internal {kind} {name}({kind} %x, {kind} %near, i64 %places) noinline col
 entry:
   %bases = alloca {kind}, align 64
   store {kind} %x, ptr %bases, align 64
+{_beyond(code, exponent, "usual", _USUAL)}\
+  %sizes = {_some(code)} %usual.beyond)
+  br i1 %sizes, label %look, label %test
+look:
+{_looked_at(code, exponent, "wide", _WIDE)}\
+  %wide.number = bitcast {code.of("i1")} %wide.left to {number}
+  %wide.places = zext {number} %wide.number to i64
+  %both = and i64 %places, %wide.places
   br label %test
 test:
-  %left = phi i64 [ %places, %entry ], [ %others, %lane ]
-  %results = phi {kind} [ %near, %entry ], [ %more, %lane ]
+  %left = phi i64 [ %places, %entry ], [ %both, %look ], [ %others, %lane ]
+  %results = phi {kind} [ %near, %entry ], [ %wide.near, %look ], [ %more, %lane ]
   %some = icmp ne i64 %left, 0
   br i1 %some, label %lane, label %done
 lane:
