@@ -52,7 +52,7 @@ def _view_of_bytes(
     offset: Int = 0,
     **options: object,
 ) -> TracedArray:
-    kind, codes = np.dtype(dtype), buffer.codes  # type: ignore[call-overload]
+    kind, codes = np.dtype(dtype), buffer.codes()  # type: ignore[call-overload]
     size = kind.itemsize
     if options or kind.hasobject or not size:
         raise buffer.refused("np.frombuffer")
@@ -82,7 +82,7 @@ def int_from_bytes(
         return door.made(int.from_bytes(*door.kept((x, byteorder)), signed=signed))  # type: ignore[arg-type]
     if byteorder not in ("little", "big") or type(signed) is not bool:
         raise x.refused("int.from_bytes")
-    return _int_in(door, x.codes, byteorder, signed)
+    return _int_in(door, x.codes(), byteorder, signed)
 
 
 def _int_in(door: PlainCalls, codes: TracedArray, order: str, signed: bool) -> object:
@@ -147,11 +147,11 @@ def _unpacked(door: PlainCalls, layout: str, x: Bytes, start: Int) -> tuple[obje
         if code in "sc":
             parts.append(part)
         elif code == "?":
-            parts.append(to_bool(part.codes[0] != 0))
+            parts.append(to_bool(part.codes()[0] != 0))
         elif code in _INTEGERS:
-            parts.append(_int_in(door, part.codes, order, code.islower()))
+            parts.append(_int_in(door, part.codes(), order, code.islower()))
         elif code in _FLOATS:
-            parts.append(_float_in(part.codes, order, _FLOATS[code]))  # type: ignore[arg-type]
+            parts.append(_float_in(part.codes(), order, _FLOATS[code]))  # type: ignore[arg-type]
         else:
             raise refuse(TEXT, f"{code!r} in a format of struct")
     return tuple(parts)
@@ -206,7 +206,7 @@ def byte_array_of(door: PlainCalls, *args: object, **kwargs: object) -> object:
     if args and type(args[0]) is bytes:
         door.outside.let_vary(args[0])  # else all are put into a list one by one
     made: Any = bytes_of(door, *args, **kwargs)
-    return ByteArray(list(made) if type(made) is bytes else made.codes.tolist())
+    return ByteArray(list(made) if type(made) is bytes else made.codes().tolist())
 
 
 def _zeros(count: int) -> list[int]:

@@ -126,10 +126,10 @@ class ExpressionBuilder(ExpressionParts):
         return f"text_of({self._place(x.codes())})"
 
     def _bytes(self, x: Bytes) -> str:
-        return f"{self._place(x.codes)}.tobytes()"
+        return f"{self._place(x.codes())}.tobytes()"
 
     def _byte_array(self, x: ByteArray) -> str:
-        return self.once(x, lambda: f"bytearray({self._place(x.as_bytes().codes)})")
+        return self.once(x, lambda: f"bytearray({self._place(x.as_bytes().codes())})")
 
     def _late(self, x: Late) -> str:
         return self.once(x, lambda: self._called(x._function, x._args, x._kwargs))

@@ -44,8 +44,7 @@ class ByteArray(WithLength):
         return current().door.call(len, self.held)
 
     def _is_filled(self) -> object:
-        found: Any = self.length() != 0
-        return found
+        return self.length() != 0
 
     def __bool__(self) -> bool:
         return bool(self._is_filled())
@@ -92,7 +91,7 @@ class ByteArray(WithLength):
         other = other.as_bytes() if isinstance(other, ByteArray) else other
         return self.as_bytes() == other
 
-    def __ne__(self, other: object) -> bool:
+    def __ne__(self, other: object) -> Any:
         other = other.as_bytes() if isinstance(other, ByteArray) else other
         return self.as_bytes() != other
 
@@ -132,7 +131,7 @@ def _ints(x: object) -> Iterable[int]:
     if isinstance(x, ByteArray):
         return x.held[:]  # type: ignore[no-any-return]
     if isinstance(x, Bytes):
-        return x.codes.tolist()  # type: ignore[return-value]
+        return x.codes().tolist()  # type: ignore[return-value]
     if isinstance(x, bytes):
         return list(x)
     if not isinstance(x, list | tuple):

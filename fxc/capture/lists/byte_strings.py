@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar, NoReturn
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+
+from fxc.ir.error_kinds import TEXT
 
 from ..arrays.traced_array import TracedArray
 from ..forms.form import types_of
 from ..forms.truths import demand
-from ..numbers.python_numbers import logical_not, to_bool, to_int, to_python
+from ..numbers.python_numbers import to_bool, to_int, to_python
 from ..outside.outside import Outside
 from ..regions.counted import Bounded, Counted
+from ..session.refusing import refuse
 from ..session.session import current
-from ..values.above import above
 from ..values.limited import refuse_methods
 from ..values.operands import Traced, constant, taken_for, wrap
-from .list_room import Int, WithLength, is_unknown
-from .texts import Text, are_equal, refused, together
+from .list_room import Int, is_unknown
+from .texts import Characters, Text, are_equal, refused, together
 from .traced_lists import TracedList, plain_list
 
 # Note [Bytes of the graph]
@@ -32,26 +34,18 @@ _DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8).astype(np.int32)
 _CODECS = frozenset({"utf-8", "utf8", "UTF-8", "ascii", "latin-1", "latin1", "iso-8859-1"})
 
 
-class Bytes(WithLength):
+class Bytes(Characters):
     """Bytes of any length: they stand in an array of uint8, which nobody writes."""
 
-    __slots__ = ("codes",)
-    _held: ClassVar[tuple[str, ...]] = ("codes",)
+    __slots__ = _held = ("_codes",)
     _written_by = "_bytes"
     __class__ = taken_for(bytes)
-    refused = staticmethod(refused)
+    _of, _text = bytes, "bytes"
 
     def __init__(self, codes: TracedArray) -> None:
-        self.codes = codes
+        self._codes = codes
 
     # -------------------------------------------------------- as a value of the capture
-
-    def _structure_keys(self) -> tuple[Any, ...]:
-        return (0,)
-
-    @classmethod
-    def _of_structure(cls, keys: tuple[object, ...], items: object) -> Bytes:
-        return cls(*items)  # type: ignore[misc]
 
     @staticmethod
     def _has_structure(x: object) -> bool:
@@ -62,35 +56,17 @@ class Bytes(WithLength):
         return (array_of(x),)
 
     def _counted(self) -> Counted | Bounded:
-        codes = self.codes
+        codes = self.codes()
         return Counted(codes._type.shape[0], lambda k: to_int(codes[k]), of=())
-
-    def _is_filled(self) -> object:
-        found: Any = self.length() != 0
-        return found
-
-    def _known(self, what: str = "bytes") -> NoReturn:
-        raise refused(what)
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("_") or not hasattr(bytes, name):
-            raise AttributeError(f"'bytes' object has no attribute {name!r}", name=name, obj=b"")
-        raise refused(f"{name}()")
 
     # -------------------------------------------------------- what bytes do
 
-    def length(self) -> object:
-        return self.codes.shape[0]
-
-    def __bool__(self) -> bool:
-        return bool(self._is_filled())
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._counted())
+    def codes(self) -> TracedArray:
+        return self._codes
 
     def __getitem__(self, key: object) -> object:
         try:
-            found = self.codes[key]
+            found = self.codes()[key]
         except IndexError:
             raise IndexError("index out of range") from None
         return Bytes(found) if isinstance(key, slice) else to_int(found)
@@ -101,32 +77,22 @@ class Bytes(WithLength):
     def __radd__(self, other: object) -> Bytes:
         return _joined(other, self)
 
-    def __contains__(self, x: object) -> bool:
-        return bool(self._has(x))
-
     def _has(self, x: object) -> object:
         """``x in self``."""
-        found: Any = self.find(x) >= 0
-        return found
+        return self.find(x) >= 0
 
     def __eq__(self, other: object) -> bool:
         codes = array_of(other)
         if codes is None:
             return NotImplemented if isinstance(other, bytearray) else False
-        return current().door.staged(are_equal)(self.codes, codes, self.length(), codes.shape[0])  # type: ignore[no-any-return]
-
-    def __ne__(self, other: object) -> bool:
-        same: Any = self.__eq__(other)
-        if same is NotImplemented:
-            return same  # type: ignore[no-any-return]
-        return not same if type(same) is bool else logical_not(same)
+        return current().door.staged(are_equal)(self.codes(), codes, self.length(), codes.shape[0])  # type: ignore[no-any-return]
 
     def find(self, x: object, start: Int = 0, *end: Int) -> Int:
         """Where ``x`` is, a byte or some; -1 if it is not there."""
         wanted = _wanted(x)
         if end or wanted is None:
             raise refused("find()")
-        return current().door.staged(_place_of)(self.codes, wanted, start, self.length())  # type: ignore[no-any-return]
+        return current().door.staged(_place_of)(self.codes(), wanted, start, self.length())  # type: ignore[no-any-return]
 
     def index(self, x: object, start: Int = 0, *end: Int) -> object:
         """The same; where it is not there Python raises."""
@@ -139,7 +105,7 @@ class Bytes(WithLength):
         wanted = _wanted(x)
         if bounds or wanted is None:
             raise refused("count()")
-        return current().door.staged(_times)(self.codes, wanted, self.length())
+        return current().door.staged(_times)(self.codes(), wanted, self.length())
 
     def startswith(self, x: object, *bounds: Int) -> object:
         if bounds or not isinstance(x, bytes):
@@ -164,7 +130,7 @@ class Bytes(WithLength):
         """The text of the digits."""
         if options:
             raise refused("hex()")
-        codes, digits = self.codes.astype(np.intp), wrap(constant(_DIGITS))
+        codes, digits = self.codes().astype(np.intp), wrap(constant(_DIGITS))
         both = current().door.call(np.stack, (digits[codes >> 4], digits[codes & 15]), axis=1)
         return Text(both.reshape(-1))
 
@@ -172,7 +138,7 @@ class Bytes(WithLength):
         """The text of bytes that are characters of ASCII; others are Python's."""
         if encoding not in _CODECS or type(errors) is not str:
             raise refused("decode()")
-        return above().decoded(self.codes)
+        return decoded(self.codes())
 
 
 _REFUSED = {
@@ -189,7 +155,7 @@ refuse_methods(Bytes, _REFUSED)
 def array_of(x: object) -> TracedArray | None:
     """The array of some bytes; None for what is none."""
     if isinstance(x, Bytes):
-        return x.codes
+        return x.codes()
     return wrap(constant(np.frombuffer(x, np.uint8))) if type(x) is bytes else None
 
 
@@ -216,7 +182,7 @@ def is_unknown_bytes(x: object) -> bool:
 
 def ints_of(x: object) -> object:
     """A list of what is in Bytes; None for other things."""
-    return x.codes.tolist() if isinstance(x, Bytes) else None
+    return x.codes().tolist() if isinstance(x, Bytes) else None
 
 
 def codes_of_ints(items: list[Any] | tuple[Any, ...] | TracedList) -> TracedArray:
@@ -246,6 +212,16 @@ def joined_bytes(items: Iterable[object]) -> object:
         return None
     parts = [array_of(x) for x in items]
     return None if any(part is None for part in parts) else Bytes(together(parts))
+
+
+def decoded(x: TracedArray) -> object:
+    """``x.tobytes().decode()`` of bytes that are characters of ASCII; others are Python's."""
+    codes = x.reshape(-1)
+    if codes.dtype.itemsize != 1:
+        raise refuse(TEXT, "the text in the bytes of an array of numbers")
+    codes = codes.view(np.uint8)
+    demand((codes < 128).all())
+    return Text(codes.astype(np.int32))
 
 
 def _length(x: Bytes | bytes) -> object:

@@ -76,19 +76,22 @@ def refused(what: str) -> Exception:
     return refuse(TEXT, f"{what} of a text that is known at run time only")
 
 
-class UnknownText(WithLength):
-    """What texts and characters have in common."""
+class Characters(WithLength):
+    """What texts, characters and bytes have in common that are known at run time only."""
 
     __slots__ = ()
+    _of: ClassVar[type]  # whose methods they have
+    _text: ClassVar[str]
+    codes: Callable[[], TracedArray]
     refused = staticmethod(refused)
-    __class__ = taken_for(str)
 
-    def _known(self, what: str = "a text") -> NoReturn:
-        raise refused(what)
+    def _known(self, what: str = "") -> NoReturn:
+        raise refused(what or self._text)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or not hasattr(str, name):
-            raise AttributeError(f"'str' object has no attribute {name!r}", name=name, obj="")
+        if name.startswith("_") or not hasattr(self._of, name):
+            text = f"{self._of.__name__!r} object has no attribute {name!r}"
+            raise AttributeError(text, name=name, obj=self._of())
         raise refused(f"{name}()")
 
     @classmethod
@@ -98,6 +101,34 @@ class UnknownText(WithLength):
     def _structure_keys(self) -> tuple[Any, ...]:
         return (0,)
 
+    def length(self) -> Any:
+        return self.codes().shape[0]
+
+    def _is_filled(self) -> object:
+        return self.length() != 0
+
+    def __bool__(self) -> bool:
+        return bool(self._is_filled())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._counted())
+
+    def __contains__(self, x: object) -> bool:
+        return bool(self._has(x))
+
+    def __ne__(self, other: object) -> Any:
+        same: Any = self.__eq__(other)
+        if same is NotImplemented:
+            return same
+        return not same if type(same) is bool else logical_not(same)
+
+
+class UnknownText(Characters):
+    """What texts and characters have in common."""
+
+    __slots__ = ()
+    __class__ = taken_for(str)
+    _of, _text = str, "a text"
     # Whether what is added at its start is best done by it.
     grows_at_begin = False
 
@@ -108,12 +139,6 @@ class UnknownText(WithLength):
 
     def __radd__(self, other: object) -> Any:
         return _joined(other, self)
-
-    def __bool__(self) -> bool:
-        return bool(self._is_filled())
-
-    def __contains__(self, x: object) -> bool:
-        return bool(self._has(x))
 
     def _has(self, x: object) -> object:
         """``x in self``: whether the characters of ``x`` follow one another somewhere."""
@@ -289,13 +314,6 @@ class Text(UnknownText):
     def codes(self) -> TracedArray:
         return self._codes
 
-    def length(self) -> object:
-        return self.codes().shape[0]
-
-    def _is_filled(self) -> object:
-        found: Any = self.length() != 0
-        return found
-
     def __getitem__(self, key: object) -> Any:
         try:
             found = self.codes()[key]
@@ -307,9 +325,6 @@ class Text(UnknownText):
         codes = self.codes()
         return Counted(codes._type.shape[0], lambda k: Char(to_int(codes[k])), of=())
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._counted())
-
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, str):
             return False
@@ -317,10 +332,6 @@ class Text(UnknownText):
         if codes is None or (type(other) is str and not outside.texts <= outside.session.requests):
             raise refused("==")
         return current().door.staged(are_equal)(self.codes(), codes, self.length(), codes.shape[0])
-
-    def __ne__(self, other: object) -> Any:
-        same: Any = self == other
-        return not same if type(same) is bool else logical_not(same)
 
     __hash__ = UnknownText.__hash__
 
@@ -384,13 +395,3 @@ def joined(items: Any) -> Any:
         return None
     parts = [codes_in(x) for x in items]
     return None if any(part is None for part in parts) else Text(together(parts))
-
-
-def decoded(x: TracedArray) -> object:
-    """``x.tobytes().decode()`` of bytes that are characters of ASCII; others are Python's."""
-    codes = x.reshape(-1)
-    if codes.dtype.itemsize != 1:
-        raise refuse(TEXT, "the text in the bytes of an array of numbers")
-    codes = codes.view(np.uint8)
-    demand((codes < 128).all())
-    return Text(codes.astype(np.int32))

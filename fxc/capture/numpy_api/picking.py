@@ -184,8 +184,7 @@ def _places(x: Any, name: str) -> Any:
         raise refuse(NUMPY_OPTION, f"np.{name} of {kind.dtype}", "use ints")
     if isinstance(kind, ArrayType) and not kind.rank:
         x = x[()]
-    found = record("astype", operand(x), np.dtype(np.intp), casting="unsafe")
-    return found
+    return record("astype", operand(x), np.dtype(np.intp), casting="unsafe")
 
 
 def _sizes(shape: object, order: str, name: str) -> list[Any]:
