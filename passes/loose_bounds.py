@@ -12,7 +12,6 @@ becomes ::
 
 An array of a counted size has room for the most that there may be, before the program runs. That
 is a good bound for a list, but not for a matrix of pairs of its items. See Note [Measured sizes].
-What a mask chooses stays bounded: the places are stored while they are counted.
 """
 
 from __future__ import annotations
@@ -20,14 +19,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fxc.ir.graph import Graph, Node, Region, walk
-from fxc.ir.symbols import MOST_MEASURED, Dim, Symbol, counted_in, product, symbols_of, terms_of
+from fxc.ir.symbols import MOST_MEASURED, Dim, Symbol, counted_in, product, terms_of
 from fxc.ir.types import ArrayType
 
-_MOST_ELEMENTS = 2**20  # that an array has room for whose size is counted on two axes
+# What an array of counted sizes has room for, elements: on one axis, and on several.
+_MOST_ON_ONE, _MOST_ON_SEVERAL = 2**28, 2**20
 
 
 def without_loose_bounds(graph: Graph) -> Graph:
-    """Let nothing bound the sizes that an array has on two axes, if it were too large.
+    """Let nothing bound the counted sizes of an array that were too large.
 
     Requires: the graph is functional, and what it assumes of sizes has been checked.
     Ensures: results have the same bits.
@@ -38,20 +38,20 @@ def without_loose_bounds(graph: Graph) -> Graph:
         for output in node.outputs
         if isinstance(output.type, ArrayType)
     }
-    chosen = [node.arg("count") for node in walk(graph.body) if node.op == "nonzero"]
-    bounded = {name for count in chosen for name in symbols_of(count)}
-    loose = {name for shape in shapes for name in _loose(shape)} - bounded
+    loose = {name for shape in shapes for name in _loose(shape)}
     return graph.with_body(_region(graph.body, loose)) if loose else graph
 
 
 def _loose(shape: tuple[Dim, ...]) -> Iterator[str]:
     """The counted sizes of an array whose bounds say too little of it."""
-    if sum(1 for dim in shape if counted_in(dim)) < 2:
+    if not any(map(counted_in, shape)):
         return
-    for monomial, _ in terms_of(product(shape)):
+    for monomial, factor in terms_of(product(shape)):
         counted = [each for each in monomial if isinstance(each, Symbol) and each.most is not None]
-        most = product([each.most for each in counted if each.most is not None])
-        if len(counted) > 1 and not (isinstance(most, int) and most <= _MOST_ELEMENTS):
+        most = product([factor, *(each.most for each in counted if each.most is not None)])
+        limit = _MOST_ON_ONE if len(counted) == 1 else _MOST_ON_SEVERAL
+        is_loose = most > limit if isinstance(most, int) else len(counted) > 1
+        if is_loose:
             yield from (each.name for each in counted)
 
 

@@ -12,21 +12,18 @@
 Each place is stored, and the next one over it where the mask is False: there is no branch to
 mispredict. The last of them may be one past the end of the array, where it still has room: buffers
 of counted sizes are as large as they may become. Emission goes by bits of the mask, where it can.
+Those of a measured size begin an array with a place for each element of the mask.
 
 Where the places leave the region, the caller has to know first how many there are: the mask is
 added up before. See Note [Counted where chosen] in ``scope``.
-
-Each place is stored, and the next one over it where the mask is False: there is no branch to
-mispredict. The last of them may be one past the end of the array, where it still has room: buffers
-of counted sizes are as large as they may become.
 """
 
 from __future__ import annotations
 
 from fxc.ir.graph import Node, Value
 from fxc.ir.records import replace
-from fxc.ir.symbols import computed, symbol, symbols_of
-from fxc.ir.types import PY_INT
+from fxc.ir.symbols import computed, product, symbol, symbols_of
+from fxc.ir.types import PY_INT, c_strides
 
 from ..nests.buffers import I64, Const
 from ..nests.statements import Accumulate, Bind, Load, Loop, Store
@@ -86,10 +83,21 @@ def places(context: Context, node: Node) -> None:
         _find(context, node)
 
 
+def _room(context: Context, node: Node) -> str:
+    """A buffer for the places that a mask may choose."""
+    kind, sizes = node.output.type, symbols_of(node.arg("count")).keys()
+    if not any(sizes & scope.measured for scope in context.scopes):
+        return context.new_buffer(kind)
+    most = (product(node.arg("mask").type.shape), kind.shape[1])
+    strides = c_strides(kind.shape, kind.dtype.itemsize)
+    name = context.add_buffer(kind.dtype, most, strides)
+    return context.alias(context.buffers[name], kind, strides, 0)
+
+
 def _find(context: Context, node: Node) -> str:
     """Store the indices of the elements of a mask that are True; the buffer with their number."""
     mask, shape = node.arg("mask"), node.arg("mask").type.shape
-    name = context.new_buffer(node.output.type)
+    name = _room(context, node)
     count = context.add_buffer(I64, (), ())
     context.emit(Store(count, (), Const(0, I64), I64))
     index = (*context.loop_vars(shape[:-1]), context.loop_var())

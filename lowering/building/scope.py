@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fxc.ir.graph import Node, Region, Value, walk
 from fxc.ir.records import field, frozen, mutable
-from fxc.ir.symbols import symbol
+from fxc.ir.symbols import MOST_MEASURED, symbol
 
 from ..nests.statements import Stmt
 from .index_maps import is_view_copy
@@ -47,6 +47,7 @@ class Scope:
     # node that finds them. The mask is then read once.
     found_by: dict[Value, Node] = field(default_factory=dict)
     made: set[Value] = field(default_factory=set)  # by the nodes of the region
+    measured: frozenset[str] = frozenset()  # the sizes that nodes of it bind, and nothing bounds
     before: dict[Value, ValueState] = field(default_factory=dict)  # see Note [Placed in a region]
 
 
@@ -68,7 +69,9 @@ def new_scope(region: Region) -> Scope:
     for node in found_by.values():
         uses[node.arg("mask")] -= 1
     made = {output for node in region.nodes for output in node.outputs}
-    return Scope(region.nodes, last_use, uses, found_by=found_by, made=made)
+    binds = (node for node in region.nodes if node.op == "bind_size")
+    measured = frozenset(x.arg("symbol") for x in binds if x.arg("most") == MOST_MEASURED)
+    return Scope(region.nodes, last_use, uses, found_by=found_by, made=made, measured=measured)
 
 
 def _found_by(region: Region) -> dict[Value, Node]:

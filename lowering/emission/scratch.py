@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..nests.bounds import room_allocated
+from ..nests.bounds import counter_ranges, room_of
 from ..nests.statements import Allocate
 from .emitter import Emitter
 from .llvm_text import FAILED, FunctionText, Lanes
@@ -39,7 +39,7 @@ def emit_allocate(emitter: Emitter, stmt: Allocate) -> str:
     scratch = emitter.scratches[stmt.storage]
     f.module.declare("declare noalias ptr @malloc(i64)")
     code, need, fails = Lanes(f, 1), str(buffer.dtype.itemsize), "false"
-    for dim in room_allocated(emitter.program, buffer.shape):
+    for dim in room_of(buffer.shape, counter_ranges(emitter.program)):
         need, over = code.overflowing("mul", (need, emitter.dim(dim)))
         fails = f.op(f"or i1 {fails}, {over}")
     fails = f.op(f"or i1 {fails}, {f.op(f'icmp ugt i64 {need}, {2**62}')}")

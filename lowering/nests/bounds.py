@@ -32,7 +32,6 @@ from .buffers import Const
 from .program import Program
 from .statements import Bind, For, Index, walk
 
-_HUGE = 1 << 28  # elements
 Range = tuple[Dim, Dim]  # the least and the largest value
 
 
@@ -88,24 +87,6 @@ def measured_sizes(program: Program) -> frozenset[str]:
 def room_of(shape: Sequence[Dim], ranges: Mapping[str, Range]) -> tuple[Dim, ...]:
     """The largest size of each axis."""
     return tuple(bounds(dim, ranges)[1] for dim in shape)
-
-
-def is_huge(program: Program, shape: Sequence[Dim]) -> bool:
-    """Whether an array of this shape may have more elements than memory has."""
-    most = most_elements(shape, counter_ranges(program))
-    return isinstance(most, int) and most > _HUGE
-
-
-def room_allocated(program: Program, shape: Sequence[Dim]) -> tuple[Dim, ...]:
-    """What native code allocates for an array of this shape: the largest size of each axis, or
-    that by the counted sizes as they are.
-    """
-    ranges = counter_ranges(program)
-    if is_huge(program, shape):
-        for stmt in walk(program.body):
-            if isinstance(stmt, Bind):
-                ranges.pop(stmt.name, None)
-    return room_of(shape, ranges)
 
 
 def most_elements(shape: Sequence[Dim], ranges: Mapping[str, Range]) -> Dim:

@@ -9,9 +9,6 @@
 
 What is allocated is kept for the next iteration, and enlarged if that needs more; the function
 frees it however it is left. Where there is no memory, the call goes back to NumPy, as from a check.
-
-Of a temporary of a counted size native code has the largest size from its caller, unless that is
-more than memory may have: what two lists choose along two axes of a matrix.
 """
 
 from __future__ import annotations
@@ -22,7 +19,6 @@ from fxc.ir.records import replace
 from fxc.ir.symbols import Dim, symbols_of
 
 from ..nests.accesses import Block, storages
-from ..nests.bounds import is_huge, room_allocated
 from ..nests.pieces import arrays_apart, of_measured_size, pieces
 from ..nests.program import Program
 from ..nests.statements import Allocate, Bind, For, Stmt, blocks_of, walk, with_blocks
@@ -36,7 +32,6 @@ def with_allocations(program: Program) -> Program:
     rooms = of_measured_size(program)
     for name in arrays_apart(program) if rooms else ():
         rooms.pop(name, None)
-    rooms |= _huge(program)
     if not rooms:
         return program
     inside = _sizes_of_blocks(program)
@@ -55,21 +50,6 @@ def with_allocations(program: Program) -> Program:
     for place, stmt in enumerate(program.body):
         body += [*made.get(place, ()), stmt]
     return replace(program, body=_allocating(program, tuple(body), rooms.keys() - early.keys()))
-
-
-def _huge(program: Program) -> dict[str, tuple[Dim, ...]]:
-    """The temporaries that may have too many elements, with what is allocated for each."""
-    counted = {stmt.name for stmt in walk(program.body) if isinstance(stmt, Bind)}
-    if not counted or len(list(pieces(program))) != 1:
-        return {}
-    return {
-        name: room_allocated(program, buffer.shape)
-        for name, buffer in program.buffers.items()
-        if buffer.role == "temp"
-        and buffer.storage == name
-        and _symbols(buffer.shape) & counted
-        and is_huge(program, buffer.shape)
-    }
 
 
 def _symbols(shape: Sequence[Dim]) -> set[str]:

@@ -328,3 +328,19 @@ def test_a_matrix_of_the_pairs_of_a_list_has_no_room_for_the_longest_list() -> N
     for n in (5, 6, 4):
         same(_pairs_of_a_list, compiled, (n,))
     assert compiled.cache_info().eager_calls == 0
+
+
+def _pairs_of_chosen(x):
+    chosen = np.nonzero(x > 0)[0]
+    y = x[chosen]
+    return y[:, None] - y, chosen
+
+
+@pytest.mark.parametrize("every", [50_000, 700])
+def test_a_matrix_of_pairs_has_no_room_for_all_that_a_mask_may_choose(every: int) -> None:
+    compiled = fxc.compile(_pairs_of_chosen, fullgraph=True)
+    x = -np.ones(200_000)
+    x[::every] = np.arange(1.0, 1 + len(x[::every]))
+    for start in (0, 1, 1):  # at last a place behind the last one is looked at, too
+        same(_pairs_of_chosen, compiled, (np.roll(x, start),))
+    assert compiled.cache_info().eager_calls == 0

@@ -1,5 +1,6 @@
-"""Counted sizes on two axes of an array: which of them nothing bounds."""
+"""Counted sizes of arrays that were too large: nothing bounds them."""
 
+import pytest
 from expecttest import assert_expected_inline
 
 from fxc.passes.loose_bounds import without_loose_bounds
@@ -22,6 +23,13 @@ functional f(%x: f64[5000])
   %4: f64[count, count] = zeros((count, count), f64, layout=None)
   return %3, %4"""
 
+LONG = """
+functional f(%n: py.int)
+  symbols count = 3 (>= 0, <= 131072)
+  %0: py.int = bind_size(%n, symbol='count', most=131072)
+  %1: f64[count, 4096] = zeros((count, 4096), f64, layout=None)
+  return %1"""
+
 
 def test_a_matrix_of_many_pairs() -> None:
     assert_expected_inline(
@@ -34,6 +42,10 @@ def test_a_matrix_of_many_pairs() -> None:
     )
 
 
-def test_a_matrix_of_few_pairs_and_what_a_mask_chooses() -> None:
-    for source in (PAIRS.format(most=500), CHOSEN):
-        assert "most=1073741824" not in after(without_loose_bounds, source)
+def test_a_matrix_of_few_pairs_has_room_for_all() -> None:
+    assert "most=1073741824" not in after(without_loose_bounds, PAIRS.format(most=500))
+
+
+@pytest.mark.parametrize("source", [CHOSEN, LONG], ids=["pairs of what a mask chooses", "one axis"])
+def test_what_has_no_bound_either(source: str) -> None:
+    assert "most=1073741824" in after(without_loose_bounds, source)
