@@ -127,7 +127,7 @@ def _labels(text: str, ranks: Sequence[int]) -> tuple[list[str], str]:
         for term, rank in zip(terms, ranks, strict=True)
     ]
     most = max(left_out)
-    others = "".join(_some(free, most))
+    others = "".join(next(free, "") for _ in range(most))
     inputs = [
         term.replace("...", others[most - count :], 1)
         for term, count in zip(terms, left_out, strict=True)
@@ -144,10 +144,6 @@ def _labels(text: str, ranks: Sequence[int]) -> tuple[list[str], str]:
     if not set(letters) <= set(_LETTERS):
         raise ValueError("the subscripts of einsum are letters")
     return inputs, output
-
-
-def _some(letters: Iterator[str], count: int) -> Iterator[str]:
-    return (next(letters, "") for _ in range(count))
 
 
 def _view(value: Value, labels: str, output: str) -> object:

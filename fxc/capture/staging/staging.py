@@ -99,7 +99,7 @@ def stage(
             return None
         if asked:
             rewrite(node, asked)
-        rewritten = _rewrite(node, code)
+        rewritten = _qualified(_compiled(Rewriter(code).function(node), code), code.co_qualname)
     except _NoSource:
         return None
     staged = StagedCode(rewritten, frozenset(codes_in(rewritten)))
@@ -266,10 +266,6 @@ def _plain_constants(code: CodeType) -> list[str]:
 
 
 # ------------------------------------------------------------------ rewriting
-
-
-def _rewrite(node: FunctionNode, code: CodeType) -> CodeType:
-    return _qualified(_compiled(Rewriter(code).function(node), code), code.co_qualname)
 
 
 def _compiled(node: FunctionNode, code: CodeType) -> CodeType:

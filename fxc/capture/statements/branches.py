@@ -207,7 +207,11 @@ class Branch(Statement):
         for each in self.session.statements:
             each.meets_difference(name)
         differ, found = may_differ(left, right, item), carried_form(left, right)
-        stays_open = self._stays_open(name, left, right)
+        # What follows is no help where a caller or the next iteration has the variable, nor needed
+        # where one of the two is None.
+        stays_open = (
+            self._is_carried(name) or name.startswith(RESULT) or left is None or right is None
+        )
         if not (stays_open and (differ or found)):
             self._ask_otherwise()
         if differ:
@@ -225,12 +229,6 @@ class Branch(Statement):
         if one is None or other is None or not (around and around[0].carries(name)):
             return None
         return joint_window(self.session, one, other)
-
-    def _stays_open(self, name: str, left: object, right: object) -> bool:
-        """Whether what follows in the block is no help, or not needed, to tell two things apart: a
-        caller, or the next iteration of a loop, has the variable; one of them is None.
-        """
-        return self._is_carried(name) or name.startswith(RESULT) or left is None or right is None
 
     def _is_carried(self, name: str) -> bool:
         """Whether the next iteration of a loop has a variable, which branches around hand on."""

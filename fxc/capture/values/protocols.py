@@ -28,7 +28,7 @@ def check_call(function: Any, args: Sequence[object], kwargs: Mapping[str, objec
     try:
         binder(*args, **kwargs)
     except TypeError as error:
-        if _is_python(function):
+        if isinstance(getattr(function, "_implementation", function), FunctionType):
             raise
         reason = f"a call of np.{function.__name__} beside its signature cannot be captured"
         raise refusal(NUMPY_OPTION, f"{reason} ({error})") from None
@@ -38,10 +38,6 @@ def check_call(function: Any, args: Sequence[object], kwargs: Mapping[str, objec
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     """The parameters of a function that tells them, by name, in order."""
     return inspect.signature(function).parameters
-
-
-def _is_python(function: object) -> bool:
-    return isinstance(getattr(function, "_implementation", function), FunctionType)
 
 
 @lru_cache(maxsize=1024)
