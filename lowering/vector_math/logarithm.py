@@ -99,12 +99,14 @@ def _log_of_parts(x: Value, formula: Callable[[Parts], Value]) -> Value:
     """The formula of the parts of x; the cold code is for what is not positive and normal."""
     first = pattern(x.kind, FORMATS[x.kind].smallest_normal)
     rare = (x.bits - first).at_least_unsigned(pattern(x.kind, float("inf")) - first)
+    usual = formula(split_normal(x))
 
     def remedy() -> list[Value]:
-        unusual = (x.bits - 1).at_least_unsigned(pattern(x.kind, float("inf")) - 1)
-        return [where(unusual, _log_special(x), formula(split(x)))]
+        special = where(rare, _log_special(x), usual)
+        subnormal = (x.bits - 1).below_unsigned(first - 1)
+        return x.code.unless_rare(subnormal, [special], lambda: [formula(split(x))])
 
-    return x.code.unless_rare(rare, [formula(split_normal(x))], remedy)[0]
+    return x.code.unless_rare(rare, [usual], remedy)[0]
 
 
 def _single(parts: Parts, unit: tuple[float, float], factor: tuple[float, float]) -> Value:

@@ -78,15 +78,13 @@ i64 %halvings) cold noinline nounwind willreturn memory(none) {{
   %lost = call double @llvm.fma.f64(double %high, double 0x400921FB54442D18, double %minus)
   %lost2 = call double @llvm.fma.f64(double %high, double 0x3CA1A62633145C07, double %lost)
   %rlow = call double @llvm.fma.f64(double %low, double 0x400921FB54442D18, double %lost2)
-  %nothing = fsub double %x, %x
-  %rornan = fadd double %r, %nothing
   %isneg = icmp slt i64 %bits, 0
   %odd = icmp eq i64 %quarters, 0
   %flip = and i1 %isneg, %odd
   %minusr = xor i1 %flip, %past
-  %rneg = fneg double %rornan
+  %rneg = fneg double %r
   %rlowneg = fneg double %rlow
-  %rout = select i1 %minusr, double %rneg, double %rornan
+  %rout = select i1 %minusr, double %rneg, double %r
   %rlowout = select i1 %minusr, double %rlowneg, double %rlow
   %a = insertvalue {{double, double, i64}} poison, double %rout, 0
   %b = insertvalue {{double, double, i64}} %a, double %rlowout, 1
@@ -101,8 +99,8 @@ i64 %halvings) cold noinline nounwind willreturn memory(none) {{
 def huge_argument(x: Value, quarters: int, halvings: int) -> list[Value]:
     """x, reduced by multiples of 2 pi / 2**halvings: r, r_low and n.
 
-    x is a float64 and 2**30 or more, infinite or nan (r is nan); for others the result is
-    meaningless. With quarters = 1, what is reduced is abs(x) + pi/2.
+    x is a float64, finite and 2**30 or more; for others the result is meaningless. With
+    quarters = 1, what is reduced is abs(x) + pi/2.
     """
     code = x.code
     code.declares |= {

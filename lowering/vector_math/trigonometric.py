@@ -8,8 +8,8 @@ float32 is computed in float64, where no second word is needed. sin and cos redu
 pi there, to stay with one polynomial. The result is correctly rounded in nearly all cases. tan of
 arguments below 2**13 stays in float32, with r_low as for float64.
 
-Arguments from 2**30 (float32: 2**40) on take a cold path, see `reduction`. Errors: sin and cos
-below 1 ulp, tan below 2.2.
+Finite arguments from 2**30 (float32: 2**40) on take a cold path, see `reduction`. Errors: sin and
+cos below 1 ulp, tan below 2.2.
 """
 
 from collections.abc import Callable
@@ -150,7 +150,9 @@ def _reduced(
     single = x.kind == "f32"
     wide = x.widen() if single else x
     r, low, bits = usual(wide)
-    huge = magnitude(x).at_least_unsigned(pattern(x.kind, 2.0**40 if single else 2.0**30))
+    first = pattern(x.kind, 2.0**40 if single else 2.0**30)
+    # Of nan and infinity `usual` makes nan.
+    huge = (magnitude(x) - first).below_unsigned(pattern(x.kind, float("inf")) - first)
     if low is None:
         r, bits = x.code.unless_rare(
             huge, [r, bits], lambda: huge_argument(wide, quarters, halvings)[::2]

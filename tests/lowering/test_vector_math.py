@@ -5,6 +5,7 @@ reference is x86's 80-bit `longdouble`, whose library functions err by less than
 float64; where `longdouble` is only a float64, a sample is compared with mpmath instead.
 """
 
+import time
 from typing import Any
 
 import mpmath
@@ -145,6 +146,26 @@ def errors_in_ulps(got: Floats, exact: Floats) -> Floats:
 
 def bound(name: str, kind: str) -> float:
     return BOUNDS_F32.get(name, BOUNDS[name]) if kind == "f32" else BOUNDS[name]
+
+
+def shortest(function: Any, argument: Floats) -> float:
+    """The least time of some calls."""
+    times = []
+    for _ in range(20):
+        before = time.perf_counter()
+        function(argument)
+        times.append(time.perf_counter() - before)
+    return min(times)
+
+
+@pytest.mark.parametrize("kind", LANES)
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_angles_that_are_missing_take_no_longer(name: str, kind: str) -> None:
+    function = runner(name, kind, LANES[kind])
+    numbers = np.linspace(0.0, 1.0, COUNT, dtype=DTYPES[kind])
+    missing = numbers.copy()
+    missing[::10] = np.nan
+    assert shortest(function, missing) < 5 * shortest(function, numbers)
 
 
 def numpy_function(name: str) -> Any:
