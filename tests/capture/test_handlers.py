@@ -23,6 +23,11 @@ def stored(x, place, value):
     return x
 
 
+def named(x):
+    x.name = "x"
+    return x
+
+
 # What fails while it is captured, for its types and sizes.
 FAILURES = {
     "broadcast": lambda x: x + x[:3],
@@ -37,6 +42,15 @@ FAILURES = {
     "index by a float": lambda x: x[1.5],
     "store": lambda x: stored(x, 20, 1.0),
     "store of another size": lambda x: stored(x, slice(None), x[:3]),
+    "index of a number": lambda x: x[0][0],
+    "index of a Python number": lambda x: x[0].item()[0],
+    "store in a number": lambda x: stored(x[0], x[0] < 3, 1.0),
+    "store in a Python number": lambda x: stored(x[0].item(), 0, 1.0),
+    "store in a size": lambda x: stored(len(x), 0, 1.0),
+    "store in a tuple": lambda x: stored(x.shape, 0, 1),
+    "attribute given to an array": lambda x: named(x),
+    "attribute given to a number": lambda x: named(x[0]),
+    "attribute given to a size": lambda x: named(len(x)),
     "axis": lambda x: x.sum(axis=2),
     "np axis": lambda x: np.mean(x, axis=1),
     "concatenate": lambda x: np.concatenate([x, x.reshape(2, 4)]),

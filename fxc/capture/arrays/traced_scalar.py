@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from ..numbers.python_numbers import (
     warning_of_inverted_bools,
 )
 from ..numbers.traced_int import TracedInt, check_fits
+from ..session.exceptions import noting
 from ..session.refusing import refuse
 from ..session.session import current
 from ..session.warned_of import warn_again
@@ -171,13 +173,16 @@ class TracedScalar(TracedValue):
 
     __iter__ = None  # there is none, though elements can be asked for
 
+    @noting
     def __getitem__(self, key: object) -> Any:
         if self._type.weak:
             raise TypeError(f"{self._type.python_type.__name__!r} object is not subscriptable")
         if isinstance(key, tuple) and not key:
             return self
         rank0 = wrap(current().record("copy", self._value, order="K"))
-        return rank0[key]
+        with suppress(IndexError):
+            return rank0[key]
+        raise IndexError("invalid index to scalar variable.")
 
     round = as_numpys("round")
 

@@ -17,7 +17,7 @@ from fxc.ops.table import TABLE
 
 from ..numbers import traced_int
 from ..outside.outside import Outside
-from ..session.exceptions import check_no_bug
+from ..session.exceptions import check_no_bug, noted
 from ..session.locations import OURS, Filtering, Ignoring
 from ..session.refusing import refuse
 from ..session.session import Session
@@ -170,7 +170,9 @@ def is_from_program(error: BaseException) -> bool:
     """Whether Python raised it for an operation on plain values, and will raise it again."""
     if type(error) not in _PLAIN_ERRORS:
         return False
-    if isinstance(error, AttributeError) and isinstance(error.obj, Traced):
+    if isinstance(error, AttributeError) and (
+        isinstance(error.obj, Traced) or noted(error)[0] is setattr
+    ):
         return False
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:

@@ -46,12 +46,13 @@ _Sizes = Callable[[Dim], int]
 
 def is_confirmed(error: Exception) -> bool:
     """Whether NumPy raises such an exception, too; it has NumPy's text then."""
-    if isinstance(error, AttributeError) and isinstance(error.obj, Traced):
+    function, args, kwargs = noted(error)
+    is_store = function is setattr
+    if not is_store and isinstance(error, AttributeError) and isinstance(error.obj, Traced):
         found = _raised(getattr, (error.obj, error.name), {})
+    elif function is None or not _may_be_tried(function, args):
+        return False
     else:
-        function, args, kwargs = noted(error)
-        if function is None or not _may_be_tried(function, args):
-            return False
         found = _raised(function, args, kwargs)
     if found is None or type(found) is not type(error):
         return False
@@ -115,7 +116,7 @@ def _may_be_tried(function: object, args: Args) -> bool:
 
 _WRITING = frozenset({"put", "resize", "tofile", "dump", "setfield", "partition", "sort"})
 _PLAIN = frozenset({len, int, float, complex, bool, min, max, list, tuple, range, np.dtype})
-_OPERATORS = frozenset({operator.setitem, operator.getitem})
+_OPERATORS = frozenset({operator.setitem, operator.getitem, setattr})
 
 
 def _real(x: Any, size: _Sizes) -> Any:

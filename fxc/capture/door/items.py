@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter, OrderedDict, defaultdict
 from functools import partial
 from types import GeneratorType
@@ -14,6 +15,7 @@ from fxc.ir.records import computed_once
 from ..outside import purity
 from ..outside.containers import External
 from ..outside.outside import Outside
+from ..session.exceptions import note
 from ..session.refusing import refuse
 from ..session.session import Session
 from ..staging.continuations import note_run
@@ -106,6 +108,8 @@ class ItemAccess(Formats):
         """``owner`` in ``owner[key] = value``."""
         if isinstance(owner, ExternalDict) and owner.kind in _KEYED:
             return _Items(self, owner)
+        if not hasattr(type(owner), "__setitem__"):
+            return _WithoutStores(owner)
         if isinstance(owner, Traced | External) or has_method(owner, "__setitem__"):
             return owner
         if type(owner) is list and self.session.region:
@@ -288,3 +292,19 @@ class _Augmented:
 
     def __setitem__(self, key: object, value: object) -> None:
         self._owner[key] = value
+
+
+class _WithoutStores:
+    """Stands for what has no items to store, as numbers and tuples, in ``x[key] = value``."""
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
+
+    def __getitem__(self, key: object) -> Any:
+        return self._owner[key]
+
+    def __setitem__(self, key: object, value: object) -> None:
+        text = f"{name_of(self._owner)!r} object does not support item assignment"
+        error = TypeError(text)
+        note(error, operator.setitem, (self._owner, key, value), {})
+        raise error

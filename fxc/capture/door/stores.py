@@ -15,6 +15,7 @@ from ..guards.program import Source
 from ..outside import purity
 from ..outside.containers import External, Held, is_number
 from ..outside.outside import Known
+from ..session.exceptions import note
 from ..session.refusing import refuse
 from ..session.session import label_of
 from ..values.maybe_set import MaybeSet, given
@@ -120,8 +121,12 @@ class Stores(ItemAccess):
             owner.store(self, name, value)
             return
         if isinstance(owner, Traced):
-            check_not_ours(owner, name)
-            setattr(owner, name, value)
+            try:
+                check_not_ours(owner, name)
+                setattr(owner, name, value)
+            except AttributeError as error:
+                note(error, setattr, (owner, name, value), {})
+                raise
             return
         text = f"an assignment to .{name} of a {name_of(owner)}"
         if isinstance(owner, ModuleType):
