@@ -45,6 +45,7 @@ FAILURES = {
     "index of a number": lambda x: x[0][0],
     "index of a Python number": lambda x: x[0].item()[0],
     "store in a number": lambda x: stored(x[0], x[0] < 3, 1.0),
+    "store of what a mask chooses": lambda x: stored(x[0], x[0] < 3, -x[x < 3]),
     "store in a Python number": lambda x: stored(x[0].item(), 0, 1.0),
     "store in a size": lambda x: stored(len(x), 0, 1.0),
     "store in a tuple": lambda x: stored(x.shape, 0, 1),

@@ -306,5 +306,5 @@ class _WithoutStores:
     def __setitem__(self, key: object, value: object) -> None:
         text = f"{name_of(self._owner)!r} object does not support item assignment"
         error = TypeError(text)
-        note(error, operator.setitem, (self._owner, key, value), {})
+        note(error, operator.setitem, (self._owner, None, None), {})  # whatever is stored
         raise error
