@@ -29,11 +29,12 @@ from ..session.session import Session, current
 # The items that a list begins with may be the caller's arrays: nobody writes to them from there on
 # (``Aliases.lent``), and a list that is returned begins with these arrays themselves.
 # So may a view be that is appended (``rows.append(m[i])``): nobody writes to the array that it
-# shows, and neither the list nor an item of it is returned. Likewise of an array from before the
-# loop, of one array or another (``if f(y) < f(x): x = y``, ``path.append(x)``), of a new one that
-# a branch hands on, of one that is appended twice, or is an item of a list
-# (``path.append(stack[-1])``). What branches and loops make of such an array may be its memory, and
-# is lent, too: so is the variable of a loop that is one after an iteration (``Carried.lends``).
+# shows, and neither the list nor an item that has been read of it is returned (a new array that
+# was appended is: ``Aliases.own``). Likewise of an array from before the loop, of one array or
+# another (``if f(y) < f(x): x = y``, ``path.append(x)``), of a new one that a branch hands on, of
+# one that is appended twice, or is an item of a list (``path.append(stack[-1])``). What branches
+# and loops make of such an array may be its memory, and is lent, too: so is the variable of a loop
+# that is one after an iteration (``Carried.lends``).
 # The arrays in a part of a list, in a sorted one or in a sum, are given to the list that it is made
 # of, its ``keeper``: so one of the two is returned, and its items are not told apart from the
 # other's. Lists that have one array have one keeper.
@@ -148,6 +149,7 @@ def _rests(session: Session, items: Any, root: Value) -> bool:
 def take_over(session: Session, items: Any, value: Value) -> None:
     """Have a list hold an array, or refuse it."""
     aliases, options = session.aliases, options_of(session, value)
+    own = [each for each in options if each not in aliases.given]
     for each in options:
         if each in aliases.given and not _has_other_arm(session, items, each):
             _share(session, items, each)
@@ -172,6 +174,8 @@ def take_over(session: Session, items: Any, value: Value) -> None:
         give(session, items.keeper, each)
         if is_new:
             aliases.appended.setdefault(each, []).append(tuple(session.regions))
+    if is_new:
+        aliases.own.update(own)
 
 
 def _is_new(session: Session, value: Value) -> bool:

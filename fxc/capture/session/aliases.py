@@ -70,6 +70,8 @@ class Aliases(ShownMemory):
         self.given: dict[Value, Any] = {}
         # Of those that were new when they were appended the regions in which that was.
         self.appended: dict[Value, list[Sequence[OpenRegion]]] = {}
+        # Those of them that have not been read of a list: they are the arrays that Python has.
+        self.own: set[Value] = set()
         self.joined: set[Value] = set()  # results of branches that are new arrays in either arm
         self.kept: list[Any] = []  # lists of whose arrays variables have some
         self.returned: list[Any] = []
@@ -255,7 +257,11 @@ class Aliases(ShownMemory):
     def _check_items(self, results: Iterable[Value]) -> None:
         """Refuse results that are items of lists if the caller could see it."""
         lists = [keeper for value in results for keeper in self._keepers(value)]
-        if any(x is borrower.keeper for x in lists for borrower in self.borrowers):
+        kept = {id(each.keeper) for each in self.kept}
+        roots = {root for value in results for root in self.roots(value) if root in self.given}
+        keeper_of = {root: id(self.given[root].keeper) for root in roots}
+        shown = {place for x, place in keeper_of.items() if x not in self.own or place in kept}
+        if any(id(borrower.keeper) in shown for borrower in self.borrowers):
             raise self.refuse_borrowed(
                 "an item of a list that holds an array of the caller's, or a part of another "
                 "array, as a result, cannot be captured; return a copy"
