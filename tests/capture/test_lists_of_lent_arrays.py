@@ -34,7 +34,19 @@ def new_among_parts(points, n):
     return first, np.array(rows)
 
 
-@pytest.mark.parametrize("program", [the_best_begins_the_next, new_among_parts])
+def parts_less_their_mean(points, n, is_centred=False):
+    windows = [points.ravel()[i : i + 4] for i in range(0, n, 2)]
+    total = np.zeros(4)
+    for window in windows:
+        if is_centred:
+            window = window - window.mean()
+        total += window * window
+    return total
+
+
+@pytest.mark.parametrize(
+    "program", [the_best_begins_the_next, new_among_parts, parts_less_their_mean]
+)
 def test_one_compilation_for_all_lengths(program: Callable[..., Any]) -> None:
     compiled = fxc.compile(program, fullgraph=True)
     rng = np.random.default_rng(2)

@@ -145,7 +145,8 @@ class Statement:
         if self.session.statements[:1] == [self]:
             self.door.places.check_wanted()
         variables = self.cells.among(env)
-        if self.session.aliases.given and self.session.region:
+        is_recorded = self in self.session.statements  # else nothing leaves a region
+        if self.session.aliases.given and self.session.region and is_recorded:
             both = self.of(variables).items()
             kept = [x for name, x in both if self.hands_on(name) and not self.takes_gift(name, x)]
             check_kept(self.session, self.session.region, kept)
