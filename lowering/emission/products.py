@@ -8,6 +8,7 @@ These are reached through a table of pointers that the runtime fills in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from fxc.ir.records import replace
 from fxc.ir.symbols import Dim, product, symbol
@@ -52,20 +53,24 @@ def _batch(
     emitter: Emitter, stmt: Matmul, loops: list[tuple[str, Dim]], counters: Sequence[Dim]
 ) -> None:
     if not loops:
-        if counters or not emit_small(emitter, stmt, (), "1"):
-            _call(emitter, stmt, counters)
+        call = partial(_call, emitter, stmt, counters)
+        if counters:
+            call()
+        else:
+            emit_small(emitter, stmt, (), "1", call)
         return
     (var, size), *rest = loops
     stop = emitter.dim(size)
-    if not rest and emit_small(emitter, stmt, counters, stop):
-        return
 
     def one_by_one() -> None:
         emitter.counted(Counting(var, "0", stop), (), lambda: _batch(emitter, stmt, rest, counters))
 
-    order = None if rest else _order_of_columns(emitter, stmt, counters)
-    if order is None:
+    if rest:
         one_by_one()
+        return
+    order = _order_of_columns(emitter, stmt, counters)
+    if order is None:
+        emit_small(emitter, stmt, counters, stop, one_by_one)
         return
     first = [*counters[:-1], 0]
     _if_short(

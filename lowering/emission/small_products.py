@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 
-import numpy as np
-
 from fxc.ir.records import frozen, replace
 from fxc.ir.symbols import Dim
 
@@ -41,29 +39,67 @@ class SmallForm:
     fixed: bool
 
 
-def emit_small(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim], count: str) -> bool:
+def emit_small(
+    emitter: Emitter,
+    stmt: Matmul,
+    counters: Sequence[Dim],
+    count: str,
+    otherwise: Callable[[], None],
+) -> None:
     """Write the products along the last counter, or the one there is, if NumPy's order is known;
-    whether it is.
+    else what ``otherwise`` writes, to which a test at run time may lead, too.
     """
     steps = _batch_steps(emitter, stmt, counters)
-    made = _form_for(emitter, stmt, steps)
-    if made is None:
-        return False
-    order, form, turned = made
+    first = [*counters[:-1], *(0 for _ in counters[-1:])]
+    offsets = offsets_at(emitter.program.buffers, stmt, first)
+    question = _question(emitter, stmt)
+    if question is None:
+        otherwise()
+        return
+    one = question.may_be_one and _are_one(emitter, stmt, offsets, steps)
+    order = small_order(question, same=one)
+    if order is None or (order.is_fused and not emitter.program.target.fuses):
+        otherwise()
+        return
+    form, turned = _form_of(emitter, question, steps)
     f = emitter.function
     f.module.support[_function(order, form)] = None
     function = symbol_of("small", (order, form), form.asked.dtype)
     f.module.declare(f"declare void {function}(ptr, i64, ptr, i64, ptr, i64, i64) nounwind")
-    first = [*counters[:-1], *(0 for _ in counters[-1:])]
-    offsets = offsets_at(emitter.program.buffers, stmt, first)
-    sides = [
-        f"ptr {emitter.address(name, offset)}, i64 {emitter.dim(step)}"
+    x, y, out = (
+        (emitter.address(name, offset), emitter.dim(step))
         for name, offset, step in zip((stmt.x, stmt.y, stmt.out), offsets, steps, strict=True)
-    ]
-    if turned:
-        sides[:2] = sides[1::-1]
-    f.do(f"call void {function}({', '.join(sides)}, i64 {count})")
-    return True
+    )
+
+    def call() -> None:
+        sides = (y, x, out) if turned else (x, y, out)
+        given = ", ".join(f"ptr {place}, i64 {step}" for place, step in sides)
+        f.do(f"call void {function}({given}, i64 {count})")
+
+    if one or not question.may_be_one or small_order(question, same=True) == order:
+        call()
+    else:
+        gap = emitter.dim(steps[0] - steps[1])
+        emitter.either(_are_apart(emitter, (x[0], y[0]), gap, count), call, otherwise)
+
+
+def _are_one(emitter: Emitter, stmt: Matmul, offsets: Sequence[Dim], steps: Sequence[Dim]) -> bool:
+    """Whether each product is known to be of a matrix and itself."""
+    x, y = (emitter.program.buffers[name] for name in (stmt.x, stmt.y))
+    return x.storage == y.storage and offsets[0] == offsets[1] and steps[0] == steps[1]
+
+
+def _are_apart(emitter: Emitter, places: tuple[str, str], gap: str, count: str) -> str:
+    """Whether no product is of matrices at one place; ``gap``: bytes by which the first operand
+    goes further than the second one, from one product to the next.
+    """
+    f = emitter.function
+    x, y = (f.op(f"ptrtoint ptr {place} to i64") for place in places)
+    away = f.op(f"sub i64 {y}, {x}")
+    step = f.op(f"call i64 @llvm.umax.i64(i64 {gap}, i64 1)")
+    f.module.declare("declare i64 @llvm.umax.i64(i64, i64)")
+    meeting = f.op(f"sdiv i64 {away}, {step}")
+    return f.op(f"icmp uge i64 {meeting}, {count}")
 
 
 def _batch_steps(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> list[Dim]:
@@ -76,24 +112,14 @@ def _batch_steps(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> lis
     return steps
 
 
-def _form_for(
-    emitter: Emitter, stmt: Matmul, batch_steps: Sequence[Dim]
-) -> tuple[SmallOrder, SmallForm, bool] | None:
-    """The order, the form, and whether the function takes the operands the other way round, with
-    rows of the result for columns.
+def _form_of(
+    emitter: Emitter, question: Question, batch_steps: Sequence[Dim]
+) -> tuple[SmallForm, bool]:
+    """The form, and whether the function takes the operands the other way round, with rows of the
+    result for columns.
     """
-    target, question = emitter.program.target, _question(emitter, stmt)
-    if question is None:
-        return None
-    size = question.dtype.itemsize
-    if np.prod(question.sizes) * F64.itemsize > target.costs.small_products * size:
-        return None
+    target, size = emitter.program.target, question.dtype.itemsize
     turned = question.out_steps[1] != size
-    if turned and question.out_steps[0] != size:
-        return None
-    order = small_order(question)
-    if order is None or (order.is_fused and not target.fuses):
-        return None
     if turned:
         question = replace(
             question,
@@ -105,11 +131,13 @@ def _form_for(
     lanes = max(1, target.vector // size)
     fit, whole = target.registers * 3 // 4, target.costs.small_whole
     form = SmallForm(question, lanes, fit, whole, batch_steps[0 if turned else 1] == 0)
-    return order, form, turned
+    return form, turned
 
 
 def _question(emitter: Emitter, stmt: Matmul) -> Question | None:
-    """What NumPy is to be asked, if sizes and strides are known, of floats."""
+    """What NumPy is to be asked, if sizes and strides are known, of floats, the matrices are small
+    and the rows of the result, or its columns, have no gaps.
+    """
     buffers = emitter.program.buffers
     x, y, lies = buffers[stmt.x], buffers[stmt.y], layout_of(buffers, stmt)
     dims = (*lies.sizes, *lies.x_steps, *lies.y_steps, *lies.out_steps)
@@ -120,6 +148,9 @@ def _question(emitter: Emitter, stmt: Matmul) -> Question | None:
     if stmt.done is not None or 0 in (rows, inner, columns) or rows == columns == 1:
         return None
     x_steps, y_steps, out_steps = ((steps[at], steps[at + 1]) for at in (0, 2, 4))
+    most = emitter.program.target.costs.small_products * x.dtype.itemsize
+    if rows * inner * columns * F64.itemsize > most or x.dtype.itemsize not in out_steps:
+        return None
     return Question(x.dtype, (rows, inner, columns), x_steps, y_steps, out_steps)
 
 

@@ -24,6 +24,8 @@ from .matrix_order import STEPS, Exact, Steps, exactly, summed
 #   which is one of ``STEPS``: most often each takes its products in turn, unrounded. To tell the
 #   orders apart takes some stacked products, for the last rows may be in another one; and numbers
 #   whose products are none of the dtype, for a vector may have two of them in all.
+# - Of a matrix and itself transposed the order is another one, and often none of these. Where two
+#   arrays may be one, a test of their addresses tells whether NumPy is called.
 # - Of products that are all too small to be numbers the total may be a zero of either sign: some
 #   routines add it to 0.0 at the end. And 0 times infinity must be nan: some skip zeros.
 
@@ -65,21 +67,16 @@ Asked = Callable[[np.ndarray, np.ndarray, np.ndarray], object]
 
 
 @cache
-def small_order(question: Question) -> SmallOrder | None:
+def small_order(question: Question, *, same: bool) -> SmallOrder | None:
     """The order of this process's NumPy, if it is one that is known."""
-    return found_by(question, lambda x, y, out: np.matmul(x, y, out=out))
+    return found_by(question, lambda x, y, out: np.matmul(x, y, out=out), same=same)
 
 
-def found_by(question: Question, asked: Asked) -> SmallOrder | None:
-    """The order that gives the numbers of ``asked``, also for a matrix and the same one transposed,
-    if that may be.
+def found_by(question: Question, asked: Asked, *, same: bool = False) -> SmallOrder | None:
+    """The order that gives the numbers of ``asked``, of two matrices or of the ``same`` one and
+    itself transposed.
     """
-    if not _is_plain(question):
-        return None
-    order = _Asking(question, asked, same=False).order()
-    if order is not None and question.may_be_one:
-        return order if _Asking(question, asked, same=True).order() == order else None
-    return order
+    return _Asking(question, asked, same=same).order() if _is_plain(question) else None
 
 
 def _is_plain(question: Question) -> bool:
