@@ -82,12 +82,14 @@ _PAIR, _PAIR_FUSED = Step(((0,), (1,)), fused=False), Step(((1, 0),), fused=True
 _ALTERNATING = Step(((0, 2), (1, 3)), fused=True)
 _SECOND_FIRST = Step(((1, 0, 2, 3),), fused=True)
 _IN_TURN = Step(((0, 1, 2, 3),), fused=False)
+_HALVES, _THREE_FUSED = Step(((0, 2), (1, 3)), fused=False), Step(((1, 0, 2),), fused=True)
 
 STEPS: tuple[Steps, ...] = (
     (_ALTERNATING, _PAIR, _ONE),
     (_ALTERNATING, _ONE),
     (_SECOND_FIRST, _PAIR_FUSED, _ONE),
     (_SECOND_FIRST, _ONE),
+    (_HALVES, _THREE_FUSED, _PAIR_FUSED, _ONE_FUSED),
     (_IN_TURN, _ONE),
     (_ONE,),
     (_ONE_FUSED,),

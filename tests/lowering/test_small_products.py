@@ -16,7 +16,7 @@ F64, F32 = np.dtype(np.float64), np.dtype(np.float32)
 BOTH = pytest.mark.parametrize("dtype", [F64, F32])
 SHAPES = [
     (2, 2, 2), (3, 3, 3), (4, 4, 4), (5, 7, 6), (7, 4, 1), (1, 3, 5), (2, 9, 3), (9, 9, 9),
-    (16, 5, 33), (498, 2, 1), (65, 3, 1),
+    (16, 5, 33), (498, 2, 1), (65, 3, 1), (4, 4, 1), (6, 7, 1),
 ]  # fmt: skip
 
 # How a stack of matrices may lie in memory.
