@@ -66,10 +66,8 @@ def processor() -> tuple[str, str]:
 
 
 @functools.cache
-def target_machine(opt: int = 2) -> llvm.TargetMachine:
-    """The target machine for this processor. What it finds out about the processor's features, and
-    that is more work than a small module, it does once.
-    """
+def target_machine(opt: int) -> llvm.TargetMachine:
+    """This processor's target machine, kept: to look at all features is a small module's work."""
     load_llvm()
     target, cpu, features = _target
     return target.create_target_machine(
@@ -310,9 +308,7 @@ class Engine:
             return str(_optimised(load_llvm(), self._source())[1])
 
     def assembly(self, text: str = "") -> str:
-        """The machine code as text; or that of a ``text`` which is the module's own, with more
-        said of it.
-        """
+        """The machine code as text, or that of a ``text`` which says more of the same module."""
         with llvm_lock:
             llvm = load_llvm()
             source = self._source()
@@ -334,6 +330,12 @@ def _support(text: str) -> _Source:
     """What machine code of a module that others call is made of."""
     loops = "array" if text.startswith(IN_VECTORS) else "scalar"
     return _Source(text, loops, quick=text.startswith(SELDOM))
+
+
+def make_support(text: str) -> None:
+    """Make and keep the machine code of a module that others call."""
+    with llvm_lock:
+        _code_of(_support(text))
 
 
 def object_codes(text: str, loops: str, support: Sequence[str]) -> dict[bytes, bytes]:
@@ -361,8 +363,6 @@ def made_for() -> tuple[str, ...]:
 
 
 codes = KeptCode(4 << 20)  # the tests have another, see tests/machine_code.py
-
-
 _ADDRESS = "inttoptr i64 "  # of an object of this process
 
 

@@ -25,6 +25,7 @@ from ..nests.statements import (
 from ..operators.scalar_rules import ignored, sets_flag
 from .emitter import Emitter
 from .llvm_text import FunctionText
+from .notice_code import NOTICE_CODE
 
 # Note [Floating-point flags]
 # NumPy looks at the processor's sticky flags behind each ufunc, and warns of what it finds as
@@ -60,48 +61,6 @@ _BITS = {kind: bit for bit, kind in FLAG_KINDS.items()}
 _GO_ON, _REPLAY, _RAISED = range(3)  # what ``fxc.notice`` gives
 
 _EXTREMES = frozenset(("maximum", "minimum", "py_maximum", "py_minimum"))
-
-_NOTICE = """\
-; seldom called
-declare i32 @PyContextVar_Get(ptr, ptr, ptr)
-declare ptr @PyLong_FromLong(i64)
-declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)
-declare i32 @PyObject_IsTrue(ptr)
-declare void @Py_DecRef(ptr)
-define i32 @"fxc.notice"(i32 %flags, ptr %notice, ptr %variable, ptr %default) \
-cold noinline nounwind {
-entry:
-  %slot = alloca ptr, align 8
-  store ptr null, ptr %slot, align 8
-  %loud = and i32 %flags, 13
-  %is_loud = icmp ne i32 %loud, 0
-  br i1 %is_loud, label %ask, label %look
-look:
-  %got = call i32 @PyContextVar_Get(ptr %variable, ptr null, ptr %slot)
-  %state = load ptr, ptr %slot, align 8
-  call void @Py_DecRef(ptr %state)
-  %usual = icmp eq ptr %state, %default
-  br i1 %usual, label %on, label %ask
-on:
-  ret i32 0
-ask:
-  %wide = zext i32 %flags to i64
-  %number = call ptr @PyLong_FromLong(i64 %wide)
-  %none = icmp eq ptr %number, null
-  br i1 %none, label %raised, label %call
-call:
-  %found = call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr %notice, ptr %number, ptr null)
-  call void @Py_DecRef(ptr %number)
-  %bad = icmp eq ptr %found, null
-  br i1 %bad, label %raised, label %decide
-decide:
-  %replay = call i32 @PyObject_IsTrue(ptr %found)
-  call void @Py_DecRef(ptr %found)
-  ret i32 %replay
-raised:
-  ret i32 2
-}
-"""
 
 
 def sets_flags(block: Sequence[Stmt]) -> bool:
@@ -251,7 +210,7 @@ def look(emitter: Emitter, numbers: Sequence[tuple[str, int]], replay: str, rais
     f.start(ask)
     notice, variable = emitter.inner_loop(NOTICE, "notice")
     default, _ = emitter.inner_loop(NOTICE, "default")
-    module.support[_NOTICE] = None
+    module.support[NOTICE_CODE] = None
     module.declare('declare i32 @"fxc.notice"(i32, ptr, ptr, ptr) cold nounwind')
     state = f.op(
         f'call i32 @"fxc.notice"(i32 {found}, ptr {notice}, ptr {variable}, ptr {default})'

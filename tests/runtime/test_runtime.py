@@ -336,6 +336,21 @@ def test_another_thread_loads_llvm_during_a_first_capture(processors, forks, ran
     assert words_after(code, tmp_path) == ran_in
 
 
+def test_what_a_first_program_needs_of_llvm_is_made_beside(tmp_path):
+    code = """
+        import numpy as np, fxc
+        from fxc.pipeline import beside
+        from fxc.runtime.engine import target_machine
+        beside.usable_processors = lambda: 2
+        beside.load_beside()
+        beside._wait()
+        made = target_machine.cache_info().misses
+        assert fxc.compile(lambda x: x * x + 1, fullgraph=True)(np.ones(8))[0] == 2
+        print(target_machine.cache_info().misses - made)
+    """
+    assert words_after(code, tmp_path) == ["0"]
+
+
 def test_a_process_may_end_while_llvm_is_loaded(tmp_path):
     code = """
         from fxc.pipeline import beside
