@@ -188,7 +188,7 @@ def advice(f: FunctionText, begin: int, copies: int = 0, *, is_scalar: bool = Fa
     """
     lines = f.lines[begin:]
     branches = sum(not line.startswith(" ") for line in lines) > 2  # its test, and its body
-    stays = is_scalar or (branches and any(map(_DIVIDES.search, lines)))
+    stays = is_scalar or (branches and any(re.search(_DIVIDES, line) for line in lines))
     marks = [_NO_LANES] if stays else []
     if copies:
         marks.append(f'"llvm.loop.unroll.count", i32 {copies}')
@@ -201,7 +201,7 @@ def advice(f: FunctionText, begin: int, copies: int = 0, *, is_scalar: bool = Fa
 _NO_LANES = '"llvm.loop.vectorize.enable", i1 false'
 _HAS_LANES = '"llvm.loop.isvectorized", i32 1'
 _ONCE = '"llvm.loop.unroll.runtime.disable"'
-_DIVIDES = re.compile(r" = [su](?:div|rem) i\d+ [^,]*, %")
+_DIVIDES = r" = [su](?:div|rem) i\d+ [^,]*, %"
 
 
 def _loop_mark(module: ModuleText, *marks: str) -> str:

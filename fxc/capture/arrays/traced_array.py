@@ -15,7 +15,6 @@ from fxc.ir.graph import Value
 from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType
 
-from ..numbers.python_numbers import to_python
 from ..numbers.traced_int import wrap_dim
 from ..session.exceptions import noting
 from ..session.refusing import refusal, refuse
@@ -56,6 +55,7 @@ real_part = import_later("fxc.capture.arrays.shaping", "real_part")
 reshape = import_later("fxc.capture.arrays.shaping", "reshape")
 swapaxes = import_later("fxc.capture.arrays.shaping", "swapaxes")
 transpose = import_later("fxc.capture.arrays.shaping", "transpose")
+to_python = import_later("fxc.capture.numbers.python_numbers", "to_python")
 
 _OUTSIDE = "use the array outside of the compiled function"
 _REFUSED = {

@@ -16,15 +16,6 @@ from fxc.ir.size_guards import guard
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.python_numbers import OF_COMPLEX_SCALARS
 
-from ..numbers.python_numbers import (
-    arithmetic,
-    as_scalar,
-    bit_count,
-    rounded,
-    to_int,
-    to_python,
-    warning_of_inverted_bools,
-)
 from ..numbers.traced_int import TracedInt, check_fits
 from ..session.exceptions import noting
 from ..session.refusing import refuse
@@ -45,6 +36,15 @@ complex_scalars = import_later("fxc.capture.arrays.complex_scalars", "computed")
 demand_cast = import_later("fxc.capture.arrays.sequences", "demand_cast")
 int_of = import_later("fxc.capture.numbers.derived", "int_of")
 dim_of = import_later("fxc.capture.numbers.dims", "dim_of")
+arithmetic = import_later("fxc.capture.numbers.python_numbers", "arithmetic")
+as_scalar = import_later("fxc.capture.numbers.python_numbers", "as_scalar")
+bit_count = import_later("fxc.capture.numbers.python_numbers", "bit_count")
+rounded = import_later("fxc.capture.numbers.python_numbers", "rounded")
+to_int = import_later("fxc.capture.numbers.python_numbers", "to_int")
+to_python = import_later("fxc.capture.numbers.python_numbers", "to_python")
+warning_of_inverted_bools = import_later(
+    "fxc.capture.numbers.python_numbers", "warning_of_inverted_bools"
+)
 
 # Note [Python scalars]
 # Arithmetic of Python's scalars follows Python's rules, with operators of its own

@@ -21,7 +21,6 @@ from fxc.ops.metas.layout import layout_of
 from fxc.ops.table import TABLE
 
 from ..numbers.traced_int import TracedInt
-from ..numbers.varying import guard_range
 from ..session.exceptions import note, noting
 from ..session.refusing import refusal, refuse
 from ..session.session import current
@@ -43,6 +42,7 @@ from .dtypes import promoting
 compared = import_later("fxc.capture.arrays.records_compared", "compared")
 beside_text = import_later("fxc.capture.arrays.deferring", "beside_text")
 left_to = import_later("fxc.capture.arrays.deferring", "left_to")
+guard_range = import_later("fxc.capture.numbers.varying", "guard_range")
 
 
 def operator_name(function: object) -> str | None:

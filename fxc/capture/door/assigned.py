@@ -33,7 +33,7 @@ is_same = import_later("fxc.capture.forms.variables", "is_same")
 unordered = import_later("fxc.capture.regions.cells", "unordered")
 
 # The number of an item, or of one of several objects that are made in one place of the graph.
-_NUMBER = re.compile(r"(?<=\[)\d+(?=\])|(?<=\(\) )\d+(?=[. ])")
+_NUMBER = r"(?<=\[)\d+(?=\])|(?<=\(\) )\d+(?=[. ])"
 _MOST_CHANGES = 8  # of a list in one attempt
 # The last step of a text: an attribute or an item.
 _STEP = r"(.+?)(?:\.(\w+)|\[('(?:[^'\\]|\\.)*'|-?\d+|[^\W\d][\w.<> ()]*)\])"
@@ -237,11 +237,11 @@ class Places(Creations):
         many as were asked for so far. Each object of a list would else take an attempt.
         """
         asked = [each.about for each in self._session.requests if each.how is How.CARRIED]
-        families = Counter(_NUMBER.sub("#", text, 1) for text in asked)
+        families = Counter(re.sub(_NUMBER, "#", text, count=1) for text in asked)
         for each in self._wanted:
-            found = _NUMBER.search(each.about)
+            found = re.search(_NUMBER, each.about)
             if each.how is How.CARRIED and found is not None:
-                number, ahead = int(found[0]), families[_NUMBER.sub("#", each.about, 1)]
+                number, ahead = int(found[0]), families[re.sub(_NUMBER, "#", each.about, count=1)]
                 for other in range(number + 1, number + 1 + ahead):
                     text = each.about[: found.start()] + str(other) + each.about[found.end() :]
                     self._door.outside.stored(*_labels_of(text))

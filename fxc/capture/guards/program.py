@@ -94,7 +94,7 @@ class Check:
 
 
 _VARIABLE = r"\b[nsv]\d+\b"  # the names that ``GuardBuilder.name`` gives
-_KIND = re.compile(rf"type\(({_VARIABLE})\) is \w+")
+_KIND = rf"type\(({_VARIABLE})\) is \w+"
 Step = Fetch | Check
 
 
@@ -151,7 +151,7 @@ class GuardProgram:
         steps: list[Step] = []
         for step in reversed(self.steps):
             if isinstance(step, Check):
-                kind = _KIND.match(step.condition)
+                kind = re.match(_KIND, step.condition)
                 if part(step):
                     wanted.update(re.findall(_VARIABLE, part(step)))
                 elif kind is not None and kind[1] in wanted:

@@ -34,12 +34,16 @@ from ..values.operands import (
 )
 from ..values.operator_methods import give_conversions, give_methods, operator_of
 from ..values.protocols import TakesUfuncs
-from .python_numbers import arithmetic, bit_count, extremum
-from .varying import MOST, fits, fits_now, guard_range
 
 # See Note [Rooms with one door].
 is_monotonic = import_later("fxc.ir.monotonic", "is_monotonic")
 int_of = import_later("fxc.capture.numbers.derived", "int_of")
+arithmetic = import_later("fxc.capture.numbers.python_numbers", "arithmetic")
+bit_count = import_later("fxc.capture.numbers.python_numbers", "bit_count")
+extremum = import_later("fxc.capture.numbers.python_numbers", "extremum")
+fits = import_later("fxc.capture.numbers.varying", "fits")
+fits_now = import_later("fxc.capture.numbers.varying", "fits_now")
+guard_range = import_later("fxc.capture.numbers.varying", "guard_range")
 
 
 class TracedInt(TakesUfuncs, Traced):
@@ -331,7 +335,7 @@ def _bitwise(name: str, left: object, right: object) -> object:
     """A bit operation: with a known number arithmetic of dims, where it is that."""
     x, other = (left, right) if type(left) is TracedInt else (right, left)
     if type(x) is TracedInt and type(other) is int:
-        is_mask = name == "and" and 0 <= other < MOST and (other + 1).bit_count() == 1
+        is_mask = name == "and" and 0 <= other < 2**63 - 1 and (other + 1).bit_count() == 1
         if is_mask:
             return wrap_dim(mod(x._dim, other + 1))
         if x is left and name in ("lshift", "rshift") and 0 <= other < 63:

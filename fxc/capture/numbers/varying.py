@@ -123,7 +123,7 @@ def _function_bound(session: Session, atom: SymFunc, sign: int) -> Dim | None:
 # ------------------------------------------------------------------ whether 64 bits hold a dim
 
 
-MOST = 2**63 - 1
+_MOST = 2**63 - 1
 MANY = 2**16  # iterations
 MEMORY = 2**56  # more than elements in any axis, or iterations of any loop that ends
 
@@ -141,7 +141,7 @@ def guard_magnitude(
     degree = max(len(monomial) for monomial, _ in dim.terms)
     total = sum(abs(coefficient) for _, coefficient in dim.terms)
     if degree == 1 and total == 1 and isinstance(dim.terms[0][0][0], Symbol):
-        return limit >= MOST or within(dim, -limit, limit)
+        return limit >= _MOST or within(dim, -limit, limit)
     bound = int((limit / total) ** (1 / degree))
     while bound**degree * total > limit:  # for floats round
         bound -= 1
@@ -158,20 +158,20 @@ def guard_magnitude(
 
 def fits(dim: Dim) -> bool:
     """Whether 64 bits hold each part of a dim, in every iteration of the loops around."""
-    return guard_magnitude(dim, MOST, partial(_lies_within, current()))
+    return guard_magnitude(dim, _MOST, partial(_lies_within, current()))
 
 
 def fits_now(dim: Dim) -> bool:
     """Whether 64 bits hold each part of a dim as it is in this call."""
     if isinstance(dim, int):
-        return abs(dim) <= MOST
+        return abs(dim) <= _MOST
     total = 0
     for monomial, factor in dim.terms:
         for atom in monomial:
             if isinstance(atom, SymFunc) and not (fits_now(atom.left) and fits_now(atom.right)):
                 return False
         total += abs(hint(SymExpr(((monomial, factor),))) if monomial else factor)
-    return total <= MOST
+    return total <= _MOST
 
 
 def _lies_within(session: Session, part: SymExpr, low: int, high: int) -> bool:
