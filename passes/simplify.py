@@ -15,6 +15,7 @@ import numpy as np
 
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, Value, operands_of, walk
+from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType, ScalarType, scalar_type_of
 from fxc.ops.identities import DISTINCT, IDENTITIES
 from fxc.ops.kernels import kernel_of
@@ -25,9 +26,10 @@ from fxc.ops.updates import UPDATES
 
 from .apart import LAYOUT_FREE, Sharing
 from .choices import without_choices
-from .hoisting import hoist
 from .overwrites import drop_overwritten
 from .unread import carried_params, drop_unread, keeping, regions_in
+
+hoist = import_later("fxc.passes.hoisting", "hoist")  # see Note [Rooms with one door]
 
 # Note [Results that stay apart]
 # A node's array is an array of its own, and a caller sees that when the array is returned. A
@@ -52,8 +54,10 @@ def simplify(graph: Graph) -> Graph:
     for node in walk(graph.body):
         if not node.schema.is_functional:
             raise InternalError(f"simplify: {node.op!r} is not functional")
-    body = _Simplification(graph).region(graph.body, ChainMap())
-    return graph.with_body(drop_unread(drop_overwritten(hoist(without_choices(body)))))
+    body = without_choices(_Simplification(graph).region(graph.body, ChainMap()))
+    if any(node.regions for node in body.nodes):
+        body = hoist(body)
+    return graph.with_body(drop_unread(drop_overwritten(body)))
 
 
 # What a node computes, as a key: its operator, arguments and result types.

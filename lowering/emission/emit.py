@@ -36,7 +36,6 @@ from . import interrupts, sticky
 from .emitter import Counting, Emitter
 from .llvm_text import Lanes
 from .scratch import emit_allocate
-from .undo import keep
 from .vectors import vector_loop
 
 if TYPE_CHECKING:
@@ -55,6 +54,7 @@ emit_call = import_later("fxc.lowering.emission.calls", "emit_call")
 parallel_loop = import_later("fxc.lowering.emission.parallel", "parallel_loop")
 parallel_totals = import_later("fxc.lowering.emission.parallel_totals", "parallel_totals")
 pairwise_tree = import_later("fxc.lowering.emission.pairwise", "PairwiseTree")
+keep = import_later("fxc.lowering.emission.undo", "keep")
 move = import_later("fxc.lowering.emission.blocks", "move")
 find_extreme = import_later("fxc.lowering.emission.positions", "find_extreme")
 compact = import_later("fxc.lowering.emission.places_code", "compact")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import filterfalse
 
 from fxc.ir.graph import Graph
+from fxc.ir.later import import_later
 from fxc.ir.symbols import Dim
 
 from ..nests.accesses import storages
@@ -30,8 +31,11 @@ from .native_module import Given, Module, Segment, Whole, in_text, segments_of
 from .objects import is_object, returned_numbers
 from .registers import Undo
 from .scratch import free
-from .undo import bring_back, last_check
-from .undo import prepare as prepare_undo
+
+# See Note [Rooms with one door].
+prepare_undo = import_later("fxc.lowering.emission.undo", "prepare")
+last_check = import_later("fxc.lowering.emission.undo", "last_check")
+bring_back = import_later("fxc.lowering.emission.undo", "bring_back")
 
 # Note [Native entry]
 # A program is cut at its calls of NumPy, and where the caller has to know a size (``pieces``); each
@@ -144,7 +148,7 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
         sticky.clear(emitter)
     states = draws.keep_states(emitter, whole.drawn, _UNKEPT)
     emitter.minor = minor_loops(block, emitter.costs)
-    undo = emitter.undo = prepare_undo(emitter, block)
+    undo = emitter.undo = prepare_undo(emitter, block) if emitter.program.undone else None
     checked = last_check(block) if undo is not None else 0
     emitter.block(block[:checked])
     emitter.undo = None

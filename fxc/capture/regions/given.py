@@ -15,7 +15,7 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
 
 from ..forms.options import arrays_of
-from ..session.alternatives import options_of
+from ..session.recorder import options_of
 from ..session.refusing import VIEWS_BY_PYTHON, refuse
 from ..session.session import Session, current
 

@@ -21,14 +21,14 @@ from fxc.ir.error_kinds import (
 )
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Value
+from fxc.ir.later import import_later
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import overlaps_itself
 
-from .alternatives import may_be_same, options_of
 from .memory import ShownMemory
-from .recorder import Alternative, OpenRegion, Recorder
+from .recorder import Alternative, OpenRegion, Recorder, options_of
 from .refusing import (
     BEHIND_LOOPS,
     VIEWS_BY_PYTHON,
@@ -39,6 +39,9 @@ from .refusing import (
     refusal,
     refuse,
 )
+
+# See Note [Rooms with one door].
+may_be_same = import_later("fxc.capture.session.alternatives", "may_be_same")
 
 _REPLACED = (
     "a write to an array that a loop or a branch may have replaced by another one, which is used "

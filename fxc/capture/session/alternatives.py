@@ -18,7 +18,7 @@ from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 from fxc.ops.operators import CONTROL, Operator, Tag
 from fxc.ops.table import TABLE
 
-from .recorder import Alternative, Recorder
+from .recorder import Alternative, Recorder, options_of
 from .refusing import refuse
 
 # See Note [Rooms with one door].
@@ -73,14 +73,6 @@ def one_of(session: Recorder, flags: Sequence[Operand], options: Sequence[Value]
         else:
             found = either(session, flag, option, found)
     return found
-
-
-def options_of(session: Recorder, value: Value) -> tuple[Value, ...]:
-    """The arrays that ``value`` may be, each once."""
-    found = session.alternatives.get(value)
-    if found is None:
-        return (value,)
-    return (*options_of(session, found.left), *options_of(session, found.right))
 
 
 def may_be_any(session: Recorder, view: Value, others: Iterable[Value]) -> None:

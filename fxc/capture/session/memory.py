@@ -9,8 +9,7 @@ import numpy as np
 from fxc.ir.graph import Value
 
 from ..guards.facts import apart
-from .alternatives import options_of
-from .recorder import Recorder
+from .recorder import Recorder, options_of
 
 
 class ShownMemory:

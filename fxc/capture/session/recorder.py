@@ -160,3 +160,11 @@ class Recorder:
     def made_in(self, value: Value) -> int:
         """The number of the region that a value was made in; 0 is the outermost."""
         return self._made_in.get(value, 0)
+
+
+def options_of(session: Recorder, value: Value) -> tuple[Value, ...]:
+    """The arrays that ``value`` may be, each once."""
+    found = session.alternatives.get(value)
+    if found is None:
+        return (value,)
+    return (*options_of(session, found.left), *options_of(session, found.right))

@@ -31,7 +31,6 @@ from fxc.ops.python_numbers import PYTHON_OPERATORS
 from fxc.ops.table import TABLE
 
 from .aliases import Aliases
-from .alternatives import first_of, record_either
 from .dropped_parts import CASTS, of_real_parts
 from .locations import outermost_line, user_location
 from .recorder import Call
@@ -93,6 +92,8 @@ class Budget:
 
 
 # See Note [Rooms with one door].
+first_of = import_later("fxc.capture.session.alternatives", "first_of")
+record_either = import_later("fxc.capture.session.alternatives", "record_either")
 note_classes = import_later("fxc.capture.session.classes", "note_classes")
 
 

@@ -20,7 +20,8 @@ from ..forms.sized import filled, most_of
 from ..forms.variables import placeholder
 from ..numbers.traced_int import wrap_dim
 from ..regions.recording import Recording
-from ..session.alternatives import content_of, is_option, one_of, options_of
+from ..session.alternatives import content_of, is_option, one_of
+from ..session.recorder import options_of
 from ..session.session import Session
 from ..values.operands import kind_of, operand, wrap
 

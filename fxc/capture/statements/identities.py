@@ -14,7 +14,7 @@ from fxc.ops.metas.shapes import same_shape
 
 from ..forms.differing import Differing
 from ..forms.options import arrays_of
-from ..session.alternatives import options_of
+from ..session.recorder import options_of
 from ..session.refusing import refuse
 from ..session.session import Session
 from ..values.operands import array_of, kind_of

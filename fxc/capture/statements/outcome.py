@@ -19,8 +19,8 @@ from ..regions.cells import is_flag
 from ..regions.given import give, refuse_twice
 from ..regions.recording import Recording
 from ..regions.structured import Variables
-from ..session.alternatives import either, may_be_any, options_of
-from ..session.recorder import Alternative
+from ..session.alternatives import either, may_be_any
+from ..session.recorder import Alternative, options_of
 from ..session.refusing import BEHIND_LOOPS, How, refusal, refuse
 from ..staging.continuations import request_for
 from ..staging.jumps import RESULT
