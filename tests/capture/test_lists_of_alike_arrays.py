@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.capture.guards import facts as guard_facts
+from fxc.capture.guards import arrays_of_lists
 from tests.outcomes import difference, run
 
 
@@ -155,7 +155,7 @@ def test_arrays_that_are_not_alike() -> None:
 
 
 def test_large_arrays_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard_facts, "_MOST_COPIED", 1000)
+    monkeypatch.setattr(arrays_of_lists, "_MOST_COPIED", 1000)
     compiled = fxc.compile(total, fullgraph=True)
     for size, is_copied in ((5, True), (7, False), (5, True)):
         parts = _arrays(20, size)

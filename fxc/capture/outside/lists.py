@@ -9,7 +9,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import CHANGE_OUTSIDE
 
-from ..guards.facts import Columns, Numbers, OneShape, Ragged, form_of_items
+from ..guards.arrays_of_lists import Columns, Numbers, OneShape, Ragged, form_of_items
 from ..session.refusing import How, Request, Requests, Respecialise, refuse
 from ..values.above import above
 from ..values.objects import MISSING
