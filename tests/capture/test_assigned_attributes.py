@@ -103,6 +103,29 @@ def of_objects_made_here(m, n):
     return high.count, high.total, low.count, low.total, m.part is high
 
 
+def until_many_of_known_numbers(m, n):
+    found = 0
+    for i, weight in ((5, 2), (1, 3), (4, 1), (0, 5), (2, 2), (3, 4)):
+        if m.u[i] > 0.5:
+            m.part.count += weight
+            found += 1
+        if found == 2:
+            break
+    return found
+
+
+def until_many_of_a_list(m, n):
+    found, pairs = 0, [(u * n, i) for i, u in enumerate(m.u[:4].tolist() * 3)]
+    pairs.sort()
+    for number, i in pairs:
+        if number > 3.0:
+            m.part.count += i
+            found += 1
+        if found == 2:
+            break
+    return found
+
+
 def element_too_far(m, n):
     for i in range(n):
         m.k += 1
@@ -112,7 +135,8 @@ def element_too_far(m, n):
 
 PROGRAMS: list[Callable[..., Any]] = [
     stepped, under_a_condition, until_late, exchanged, in_two_loops, of_a_part,
-    of_objects_made_here, element_too_far, in_an_arm_of_an_expression,
+    of_objects_made_here, until_many_of_known_numbers, element_too_far,
+    in_an_arm_of_an_expression,
 ]  # fmt: skip
 
 
@@ -146,6 +170,14 @@ def test_as_python(program: Callable[..., Any]) -> None:
     assert compiled.cache_info().eager_calls == (4 if raising else 0)
     assert compiled.cache_info().variants <= 4
     assert len(compiled.inspect(Model(0), 30).captured.nodes) < 30
+
+
+def test_a_list_that_python_made() -> None:
+    compiled = fxc.compile(until_many_of_a_list, fullgraph=True)
+    for seed, n in enumerate((30, 7, 3)):
+        model = Model(seed)
+        assert _run(compiled, Model(seed), n) == _run(until_many_of_a_list, model, n)
+    assert compiled.cache_info().eager_calls == 0
 
 
 def _marker(part: Part) -> Callable[[int], None]:

@@ -8,8 +8,10 @@ from typing import Any
 from fxc.ir.records import frozen
 
 from ..dicts.tables import KnownItems, Table
+from ..lists.list_contents import SPARE
+from ..lists.traced_lists import TracedList
 from ..regions.counted import FEW, Counted, counted, of_one_thing, over_numbers
-from ..session.refusing import How, Request, Requests
+from ..session.refusing import How, Request, Requests, Respecialise
 from ..session.session import Session
 
 _MOST_COPIED = 150  # operations of an iteration that Python copies inside of a loop of the graph
@@ -42,11 +44,13 @@ def iterations_of(session: Session, label: str, iterable: object, deep: bool) ->
     found: Any = over_numbers(counted(of_one_thing(iterable)))
     table = _in_table(iterable) if found is None else None
     few, asked = found if table is None else table, session.asked(label)
+    if few is None and How.AS_A_WHOLE in asked:
+        few = found = _in_arrays(session, iterable)
     if type(few) is not Counted or type(few.count) is not int:
         return Iterations(found)
     is_whole = How.AS_A_WHOLE in asked and few.count > 0
-    if table is None and (few.count > FEW or is_whole):
-        return Iterations(found)
+    if is_whole or (table is None and few.count > FEW):
+        return Iterations(few)
     is_much = How.MANY_OPERATIONS in asked
     is_deep = is_much or (deep and table is None)
     if few.count > 1 and is_deep and How.FEW_ITERATIONS not in asked:
@@ -54,6 +58,18 @@ def iterations_of(session: Session, label: str, iterable: object, deep: bool) ->
     if few.count > 2 and session.region > 0 and not is_much:
         return Iterations(None, seen=frozenset((Request(label, How.MANY_OPERATIONS),)))
     return NONE_TO_COPY
+
+
+def _in_arrays(session: Session, items: object) -> Any:
+    """The items of a list that the program makes, for which the capture begins again with the list
+    in the graph; None if it cannot be there.
+    """
+    wanted = session.door.lists.to_change(items)
+    if wanted is not None:
+        raise Respecialise(wanted)
+    if type(items) is TracedList and items.form is None and items.is_made_in(session.region):
+        items.make_room([], SPARE, None)
+    return counted(items)
 
 
 def _in_table(items: Any) -> Counted | None:
