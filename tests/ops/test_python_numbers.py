@@ -236,6 +236,21 @@ def test_hypot_is_within_its_bound() -> None:
             assert repr(found) == repr(expected)
 
 
+def way(points: Any) -> Any:
+    corner, length = points[0].tolist(), 0.0
+    for i in range(1, len(points)):
+        length += math.dist(points[i], points[i - 1])
+    return length, math.dist((points[1, 0], 3), [*corner[:1], 0.5]), math.dist(corner, points[-1])
+
+
+def test_distances_in_a_plane() -> None:
+    fn = fxc.compile(way, fullgraph=True)
+    for n, dtype in ((9, "f8"), (30, "f4"), (12, "i4")):
+        points = (10 * np.random.default_rng(n).normal(size=(n, 2))).astype(dtype)
+        assert fn(points) == pytest.approx(way(points), rel=1e-15)
+        assert "call_dist" not in str(fn.inspect(points).captured)
+
+
 def logarithms(a: Any) -> Any:
     x = a.item()
     return math.log(x, 2), math.log(x, x), math.log(8.0, x)

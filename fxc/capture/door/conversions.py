@@ -25,7 +25,7 @@ from ..numbers.traced_int import scalar_of_int
 from ..session.refusing import refuse
 from ..session.warned_of import run_now
 from ..values.late import Late, is_unknown, known_text, late
-from ..values.operands import Traced, array_of, operand, record
+from ..values.operands import Traced, array_of, has_traced, operand, record
 from ..values.shadows import has_method
 from .plain_calls import PlainCalls
 
@@ -201,3 +201,25 @@ def _is_close(a: float, b: float, rel_tol: float, abs_tol: float) -> Any:
         return False
     apart = abs(b - a)
     return apart <= abs(rel_tol * b) or apart <= abs(rel_tol * a) or apart <= abs_tol
+
+
+def distance_of(door: PlainCalls, *points: object) -> Any:
+    """What ``math.dist`` does: of two points in a plane, it is what ``math.hypot`` makes of the
+    differences. Python computes others.
+    """
+    found = [_in_plane(x) for x in points]
+    if len(found) != 2 or None in found or not has_traced(found):
+        return door.builtin(math.dist, points, {})
+    return door.staged(_distance)(*(float_of(door, x) for x in (*found[0], *found[1])))
+
+
+def _in_plane(point: Any) -> Any:
+    """The two coordinates of a point; None if these are not two, or no real numbers."""
+    if (array := array_of(point)) is not None:
+        kind = array.type
+        return tuple(point) if kind.shape == (2,) and kind.dtype.kind in "biuf" else None
+    return tuple(point) if type(point) in (tuple, list) and len(point) == 2 else None
+
+
+def _distance(x: float, y: float, other_x: float, other_y: float) -> Any:
+    return math.hypot(x - other_x, y - other_y)
