@@ -170,7 +170,7 @@ def clip(ops: OpsHandle, x: object, low: Any, high: Any) -> Any:
     if any(kind.dtype.kind == "c" for kind in kinds):
         return NotImplemented  # of what is equal, or nan, NumPy takes other than these two would
     dtype = ops.meta("clip", x, low, high).dtype
-    if len({kind.dtype for kind in kinds if not kind.weak}) > 1:
+    if any(kind.dtype != dtype for kind in kinds if not kind.weak):
         x, low, high = (
             operand if kind.weak else _cast(ops, operand, dtype)
             for operand, kind in zip((x, low, high), kinds, strict=True)

@@ -376,6 +376,16 @@ def test_a_number_of_pythons_that_is_clipped(number: Any, dtype: str) -> None:
     assert difference(run(program, [number, x]), run(compiled, [number, x])) == ""
 
 
+def test_a_bound_that_only_the_dtype_of_the_other_bound_holds() -> None:
+    def program(x, high):
+        return np.clip(x, 300, high), np.clip(x, high, 300), np.clip(x, -1, high)
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for dtype in ("i1", "u1"):
+        x = np.arange(4).astype(dtype)
+        assert difference(run(program, [x, 2.5]), run(compiled, [x, 2.5])) == ""
+
+
 class Level(enum.IntEnum):
     LOW = 1
     HIGH = 2
