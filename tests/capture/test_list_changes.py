@@ -313,3 +313,16 @@ def test_a_length_that_grows_and_that_python_needs():
         logs = [1] * size, [1] * size
         wanted, found = (run(f, (2.5, x)) for f, x in zip((program, compiled), logs, strict=True))
         assert not difference(wanted, found)
+
+
+def test_a_length_that_is_asked_for_again_and_that_python_needs() -> None:
+    def program(x, log):
+        log.append(x[0])
+        for i in range(3):
+            x[0] = log[i % len(log)]
+        return log, x
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for size, log in ((3, [1, 2.5]), (3, [0]), (5, [1, 2.5])):
+        wanted, found = (run(f, (np.ones(size), [*log])) for f in (program, compiled))
+        assert not difference(wanted, found)

@@ -60,6 +60,7 @@ class ExternalList(ExternalSequence, list[Any]):
         self._seen: dict[int, Any] = {}
         self._added: list[Any] = []
         self._all: Any = None
+        self._size: Any = None  # how many there were, where that varies
 
     def settle(self) -> None:
         self._check_not_growing()
@@ -130,12 +131,12 @@ class ExternalList(ExternalSequence, list[Any]):
             return self._numbers[0].shape[0]
         label = f"{held.name}.len"
         if label in held.outside.varying and not held.outside.is_constant(label):
-            return held.outside.length_of(held.real, held.source, held.name) + len(self._added)
+            if self._size is None:
+                self._size = held.outside.length_of(held.real, held.source, held.name)
+            return self._size + len(self._added)
         size = len(held.real)
         held.outside.check_constant(
-            f"len({held.source.var}) == {size}",
-            f"{held.source.text} has {size} elements",
-            label,
+            f"len({held.source.var}) == {size}", f"{held.source.text} has {size} elements", label
         )
         return size + len(self._added)
 
