@@ -43,6 +43,8 @@ else:
     KeyedTable = import_class_later("fxc.capture.dicts.tables", "KeyedTable")
     Keyed = import_class_later("fxc.capture.dicts.traced_dicts", "Keyed")
 
+list_behind = import_later("fxc.capture.lists.counted_tuples", "list_behind")
+tuple_before = import_later("fxc.capture.lists.counted_tuples", "tuple_before")
 deciding = import_later("fxc.capture.dicts.tables", "deciding")
 few_in_order = import_later("fxc.capture.dicts.tables", "few_in_order")
 with_ranks = import_later("fxc.capture.dicts.tables", "with_ranks")
@@ -222,8 +224,15 @@ def list_of(door: PlainCalls, *args: object) -> Any:
 
 
 def tuple_of(door: PlainCalls, *args: object) -> Any:
-    if len(args) == 1 and type(x := settled(args[0])) is Counted and is_long(x):
-        args = (list_of(door, x),)  # a loop computes what Python takes one by one then
+    if len(args) == 1:
+        x = settled(args[0])
+        if list_behind(x) is not x:
+            return x
+        if _has_unknown_length(x) or (type(x) is Counted and is_long(x)):
+            made = list_of(door, x)  # a loop computes what Python takes one by one then
+            if is_in_graph(made):
+                return tuple_before(made)
+            args = (made,)
     return door.made(door.run_plain(tuple, args, {}))
 
 
@@ -243,7 +252,7 @@ def _list_of_graph(door: PlainCalls, args: Args) -> Any:
     if len(args) != 1:
         return None
     x = settled(args[0])
-    x = x._counted() if isinstance(x, Keyed) else x
+    x = x._counted() if isinstance(x, Keyed) else list_behind(x)
     if is_in_graph(x):
         return x.as_list()
     if is_long(x):
@@ -324,6 +333,7 @@ def counter_of(door: PlainCalls, *args: object, **kwargs: object) -> Any:
 
 
 def sorted_of(door: PlainCalls, *args: Any, key: Any = None, reverse: object = False) -> Any:
+    args = tuple(map(list_behind, args))
     if len(args) == 1 and _is_late(args[0]):
         made = _list_of_graph(door, (any_order(args[0]),))
         args = args if made is None else (made,)

@@ -88,6 +88,7 @@ else:
 call_custom = import_later("fxc.capture.numpy_api.custom_ops", "call_custom")
 ints_of = import_later("fxc.capture.lists.byte_strings", "ints_of")
 call_method = import_later("fxc.capture.door.containers", "call_method")
+columns = import_later("fxc.capture.statements.iterators", "columns")
 is_logging = import_later("fxc.capture.door.log_calls", "is_logging")
 is_plain_owner = import_later("fxc.capture.door.containers", "is_plain_owner")
 is_listed = import_later("fxc.capture.numpy_api.protocol", "is_listed")
@@ -129,6 +130,11 @@ class Door(PlainCalls):
             owner = (f.__self__,) if type(f) is MethodType else ()
             note(error, f, (*owner, *args), kwargs)
             raise
+
+    def call_with(self, f: object, items: Any) -> object:
+        """``f(*items)``."""
+        found = columns(self, items) if f is zip else None
+        return self.call(f, *items) if found is None else self.made(found)
 
     def _call(self, f: Any, args: Args, kwargs: Kwargs) -> object:
         kind = type(f)

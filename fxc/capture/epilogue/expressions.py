@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ..forms.several import Several
     from ..lists.byte_arrays import ByteArray
     from ..lists.byte_strings import Bytes
+    from ..lists.counted_tuples import CountedTuple
     from ..lists.list_buffers import Buffer
     from ..lists.list_pools import ListPool, PooledList
     from ..lists.lists_of_lists import ListOfLists, ListRow
@@ -130,6 +131,9 @@ class ExpressionBuilder(ExpressionParts):
 
     def _byte_array(self, x: ByteArray) -> str:
         return self.once(x, lambda: f"bytearray({self._place(x.as_bytes().codes())})")
+
+    def _counted_tuple(self, x: CountedTuple) -> str:
+        return self.once(x, lambda: f"tuple({self._place(x.held)})")
 
     def _late(self, x: Late) -> str:
         return self.once(x, lambda: self._called(x._function, x._args, x._kwargs))

@@ -100,7 +100,7 @@ class ChangedList(WithLength):
             self.not_yet()
 
     def extend(self, more: Any) -> None:
-        if isinstance(more, Traced) and not isinstance(more, tuple):
+        if isinstance(more, Traced) and (more._is_row or not isinstance(more, tuple)):
             self._staged(extended, more)
         else:
             for x in as_they_come(more):

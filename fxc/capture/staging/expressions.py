@@ -17,6 +17,7 @@ from .nodes import (
     door_part,
     flag_name,
     is_sober,
+    is_text,
     later,
     name_of,
     placed,
@@ -136,7 +137,11 @@ class Expressions(Names):
         self.generic_visit(node)
         if takes_up:
             node.func = self._door("taking", node.func, node.func)
-        call = self._door("call", node, node.func, *node.args)
+        match node.args, node.keywords:
+            case [ast.Starred(items)], []:
+                call = self._door("call_with", node, node.func, items)
+            case _:
+                call = self._door("call", node, node.func, *node.args)
         if isinstance(method, ast.Attribute):
             ast.copy_location(call.func, method)
         call.keywords = node.keywords
@@ -205,8 +210,8 @@ class Expressions(Names):
 
     def _is_plain(self, node: ast.BinOp) -> bool:
         """Whether only the operands of an operator are rewritten."""
-        is_text = isinstance(node.op, ast.Mod) and _is_text(node.left)
-        return not (getattr(node, "is_item", "") or self._is_list(node) or is_text)
+        formats = isinstance(node.op, ast.Mod) and is_text(node.left)
+        return not (getattr(node, "is_item", "") or self._is_list(node) or formats)
 
     def _note_lists(self, value: ast.expr) -> None:
         """Note the lists that are made for a variable, or for what it holds."""
@@ -392,9 +397,3 @@ def _makes_list(node: ast.expr) -> bool:
             return is_sober(node)
         case _:
             return False
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.JoinedStr) or (
-        isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
-    )

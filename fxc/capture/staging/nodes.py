@@ -329,3 +329,10 @@ def held_in(node: ast.expr) -> list[ast.expr]:
     """What is put into a tuple that is written here, or into one in it; else the expression."""
     items = node.elts if isinstance(node, ast.Tuple) else []
     return [part for each in items for part in held_in(each)] if items else [node]
+
+
+def is_text(node: ast.expr) -> bool:
+    """Whether this is a text, or bytes."""
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+    )

@@ -20,6 +20,7 @@ from fxc.ops.metas.shapes import same_dim
 from ..arrays.traced_array import TracedArray
 from ..forms.options import is_open_int
 from ..forms.truths import demand
+from ..lists.counted_tuples import ZippedRows, tuple_before
 from ..numbers.dims import dim_of
 from ..numbers.python_functions import call_function
 from ..numbers.python_numbers import extremum, scalar_of, to_float, to_int
@@ -29,7 +30,7 @@ from ..regions.needed import StatementDoor
 from ..session.locations import user_location
 from ..session.refusing import How, Request, Respecialise, refuse
 from ..session.session import current
-from ..values.operands import array_value, is_scalar, wrap
+from ..values.operands import array_value, is_scalar, settled, wrap
 from .comprehensions import MOST_KNOWN, Filtered
 from .itertools_in_python import counting, taken_from
 
@@ -68,6 +69,25 @@ def zipped(*parts: object, strict: bool = False) -> Any:
         return tuple(x.at(k) for x in found)
 
     return _together(found, each, lambda: zip(*parts, strict=False))
+
+
+def columns(door: StatementDoor, rows: object) -> ZippedRows | None:
+    """``zip(*rows)`` of tuples that depend in number on the call; None for others. A column is a
+    tuple of as many items.
+    """
+    found = counted(settled(rows))
+    if found is None or (type(found) is Counted and isinstance(found.count, int)):
+        return None
+    first = found.at(0)
+    if type(first) is not tuple:
+        return None
+    demand(found.length() > 0)  # else there are no columns
+    lists = (door.staged(_items_at)(found, place) for place in range(len(first)))
+    return ZippedRows([*map(tuple_before, lists)])
+
+
+def _items_at(rows: Any, place: int) -> list[Any]:
+    return [row[place] for row in rows]
 
 
 def _are_as_long(first: Counted | Bounded, *others: Counted | Bounded) -> bool:
