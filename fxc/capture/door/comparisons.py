@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import COUNTED_LIST, IDENTITY, OBJECT
+from fxc.ir.error_kinds import IDENTITY, OBJECT
 from fxc.ir.later import import_later
 
 from ..arrays.elements import check_distinct
@@ -26,7 +26,7 @@ from ..forms.differing import Differing
 from ..forms.mixed import Mixed
 from ..forms.options import is_named, is_open_int, is_record, is_unknown_number, things_in
 from ..forms.several import Several
-from ..lists.list_changes import is_list
+from ..lists.list_changes import is_list, without_order
 from ..lists.list_parts import are_equal
 from ..lists.lists_of_lists import ListRow
 from ..lists.texts import UnknownText, refused
@@ -236,9 +236,7 @@ def compared(door: ItemAccess, name: str, a: object, b: object) -> object:
 def _compared_lists(door: ItemAccess, name: str, one: object, other: object) -> object:
     """What two lists, of which the length of the first depends on data, are to each other."""
     if name not in ("eq", "ne"):
-        raise refuse(
-            COUNTED_LIST, "an order of lists whose length depends on data", "compare arrays"
-        )
+        raise without_order()
     same = door.staged(are_equal)(one, other, partial(is_same_item, door))
     return negated(door, same) if name == "ne" else same
 

@@ -20,7 +20,7 @@ from ..lists.byte_strings import is_unknown_bytes, joined_bytes, searchable
 from ..lists.list_changes import is_list
 from ..lists.sized_lists import in_order, of_elements, of_ints
 from ..lists.texts import Text, is_char, is_unknown_text, joined, refused
-from ..lists.traced_lists import is_in_arrays, is_in_graph, plain_list
+from ..lists.traced_lists import is_in_arrays, is_in_graph
 from ..numbers.traced_int import known_ints
 from ..outside import purity
 from ..outside.containers import settle_all, settle_deeply
@@ -54,6 +54,7 @@ searched = import_later("fxc.capture.statements.choices", "searched")
 searched_text = import_later("fxc.capture.statements.choices", "searched_text")
 
 _OF_KEYS = ("add", "setdefault", "pop", "remove", "discard", "move_to_end")
+_WITH_DEFAULT = ("setdefault", "pop")  # which comes after a key
 _CALLING = ("sort", "sub", "subn")  # all other ones call nothing that they are given
 
 
@@ -90,12 +91,14 @@ def call_method(door: PlainCalls, f: BuiltinFunctionType, args: Args, kwargs: Kw
     door.lists.note_change(owner)
     if writes and type(owner) not in purity.PURE_OWNERS:
         door.check_change(owner, goes_on=True)
-    if name in KEEPERS:
+    if name in KEEPERS or name in _WITH_DEFAULT:
         settle_all(args)
-        return f(*(door.iterated(plain_list(arg)) for arg in args), **kwargs)
+        first = args[:1] if name in KEEPERS else door.kept(args[:1])
+        return f(*map(door.iterated, (*first, *args[1:])), **kwargs)
     if name in _CALLING:
         return door.made(door.run_plain(f, args, kwargs))
-    return door.made(f(*door.kept(args), **door.kept_options(kwargs)))
+    found = f(*door.kept(args), **door.kept_options(kwargs))
+    return found if writes else door.made(found)  # what is taken out is not made here
 
 
 def _of_each_text(

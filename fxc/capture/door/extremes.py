@@ -15,6 +15,7 @@ from fxc.ir.later import import_later
 from ..dicts.tables import with_ranks
 from ..dicts.traced_dicts import Keyed
 from ..forms.variables import is_open_number
+from ..lists.list_changes import is_list
 from ..lists.list_parts import ListParts
 from ..lists.traced_lists import plain_list
 from ..numbers.python_numbers import extremum
@@ -75,7 +76,7 @@ def extreme(
             if isinstance(items, ListParts) and not kwargs:
                 found = items.first_in_order(name == "maximum")
             return fold_items(door, plain, items, **kwargs) if found is NotImplemented else found
-        args = tuple(map(plain_list, args))
+        args = args if len(args) > 1 else tuple(map(plain_list, args))
         if len(args) == 1 and isinstance(args[0], _ONCE):
             args = ([*door.runnables(args)[0]],)
         if kwargs.get("key") is not None and kwargs.keys() <= _OF_EXTREMES:
@@ -96,7 +97,7 @@ def extreme(
             plain_ones = all(x._graph_type() for x in items if isinstance(x, Traced))
             found = extremum(name, list(items)) if plain_ones else NotImplemented
             return _one_of(door, sooner, items) if found is NotImplemented else found
-        if not kwargs and len(items) > 1 and any(map(is_compared, items)):
+        if not kwargs and len(items) > 1 and any(is_compared(x) or is_list(x) for x in items):
             return _first_by(door, sooner, items, items)
         return door.run_plain(plain, args, kwargs)
 

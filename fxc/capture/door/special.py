@@ -342,6 +342,9 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     np.broadcast: broadcast_together,
     itertools.pairwise: lambda door, *args: door.made(pairs(*door.runnables(args))),
     itertools.count: lambda door, *args, **kwargs: door.made(counts(*args, **kwargs)),
+    itertools.repeat: lambda door, object, *times, **options: door.made(
+        itertools.repeat(object, *door.runnables(times), **options)
+    ),
     itertools.product: lambda door, *parts, repeat=1: door.made(
         products(*door.runnables(parts), repeat=repeat)
     ),

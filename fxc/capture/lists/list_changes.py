@@ -5,6 +5,7 @@ See Note [Lists of counted length].
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, MutableSequence
 from typing import Any, Self
 
@@ -146,6 +147,27 @@ class ChangedList(WithLength):
 def is_list(x: object) -> bool:
     """Whether this is a list of the graph."""
     return isinstance(x, ChangedList)
+
+
+def _ordering(name: str) -> Callable[[Any, Any], object]:
+    def order(self: Any, other: Any) -> object:
+        items, others = (x.few_items() if is_list(x) else x for x in (self, other))
+        if items is None or others is None:
+            raise without_order()
+        found: object = getattr(operator, name)(items, others)
+        return found
+
+    return order
+
+
+def without_order() -> Exception:
+    """The refusal of ``a < b`` and its like of lists."""
+    about = "an order of lists whose length depends on data"
+    return refuse(COUNTED_LIST, about, "compare arrays")
+
+
+for _name in ("__lt__", "__le__", "__gt__", "__ge__"):
+    setattr(ChangedList, _name, _ordering(_name))
 
 
 # ------------------------------------------------------------------ in Python, to be staged

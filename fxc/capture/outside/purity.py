@@ -72,7 +72,9 @@ WITH_MEMORY: frozenset[Any] = frozenset({functools.cache, functools.lru_cache})
 REMEMBERING = type(functools.lru_cache(len))
 
 # Of the pure classes, the ones that take objects as they are, and do not look into them.
-DIRECT_CLASSES: frozenset[type] = frozenset({object, super, functools.partial})
+DIRECT_CLASSES: frozenset[type] = frozenset(
+    {object, super, functools.partial, operator.methodcaller}
+)
 
 # Builtin methods of these objects change nothing.
 PURE_OWNERS: frozenset[type] = frozenset(
