@@ -28,6 +28,16 @@ def named(x):
     return x
 
 
+def without(x, place):
+    del x[place]
+    return x
+
+
+def unnamed(x):
+    del x.name
+    return x
+
+
 # What fails while it is captured, for its types and sizes.
 FAILURES = {
     "broadcast": lambda x: x + x[:3],
@@ -52,6 +62,12 @@ FAILURES = {
     "attribute given to an array": lambda x: named(x),
     "attribute given to a number": lambda x: named(x[0]),
     "attribute given to a size": lambda x: named(len(x)),
+    "attribute deleted of an array": lambda x: unnamed(x),
+    "item deleted of a number": lambda x: without(x[0], 0),
+    "item deleted of a Python number": lambda x: without(x[0].item(), 0),
+    "item deleted of a tuple": lambda x: without((x, 1), 0),
+    "store in a set": lambda x: stored({1}, 0, x),
+    "store in a function": lambda x: stored(named, 0, x),
     "axis": lambda x: x.sum(axis=2),
     "np axis": lambda x: np.mean(x, axis=1),
     "concatenate": lambda x: np.concatenate([x, x.reshape(2, 4)]),

@@ -17,7 +17,7 @@ from fxc.ops.table import TABLE
 
 from ..numbers import traced_int
 from ..outside.outside import Outside
-from ..session.exceptions import check_no_bug, noted
+from ..session.exceptions import CHANGES, check_no_bug, noted
 from ..session.locations import OURS, Filtering, Ignoring
 from ..session.refusing import refuse
 from ..session.session import Session
@@ -171,7 +171,7 @@ def is_from_program(error: BaseException) -> bool:
     if type(error) not in _PLAIN_ERRORS:
         return False
     if isinstance(error, AttributeError) and (
-        isinstance(error.obj, Traced) or noted(error)[0] is setattr
+        isinstance(error.obj, Traced) or noted(error)[0] in CHANGES
     ):
         return False
     traceback = error.__traceback__

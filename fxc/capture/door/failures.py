@@ -24,7 +24,7 @@ from ..arrays.creation import CREATION
 from ..numbers.traced_int import TracedInt
 from ..outside import purity
 from ..outside.containers import PLAIN, External
-from ..session.exceptions import noted
+from ..session.exceptions import CHANGES, noted
 from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, TracedValue
 
@@ -47,7 +47,7 @@ _Sizes = Callable[[Dim], int]
 def is_confirmed(error: Exception) -> bool:
     """Whether NumPy raises such an exception, too; it has NumPy's text then."""
     function, args, kwargs = noted(error)
-    is_store = function is setattr
+    is_store = function in CHANGES
     if not is_store and isinstance(error, AttributeError) and isinstance(error.obj, Traced):
         found = _raised(getattr, (error.obj, error.name), {})
     elif function is None or not _may_be_tried(function, args):
@@ -116,7 +116,7 @@ def _may_be_tried(function: object, args: Args) -> bool:
 
 _WRITING = frozenset({"put", "resize", "tofile", "dump", "setfield", "partition", "sort"})
 _PLAIN = frozenset({len, int, float, complex, bool, min, max, list, tuple, range, np.dtype})
-_OPERATORS = frozenset({operator.setitem, operator.getitem, setattr})
+_OPERATORS = frozenset({operator.setitem, operator.getitem, operator.delitem, *CHANGES})
 
 
 def _real(x: Any, size: _Sizes) -> Any:

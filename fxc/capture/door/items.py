@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable
 from functools import partial
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
@@ -109,7 +110,7 @@ class ItemAccess(Formats):
         if isinstance(owner, ExternalDict) and owner.kind in _KEYED:
             return _Items(self, owner)
         if not hasattr(type(owner), "__setitem__"):
-            return _WithoutStores(owner)
+            return _WithoutStores(self, owner)
         if isinstance(owner, Traced | External) or has_method(owner, "__setitem__"):
             return owner
         if type(owner) is list and self.session.region:
@@ -295,16 +296,33 @@ class _Augmented:
 
 
 class _WithoutStores:
-    """Stands for what has no items to store, as numbers and tuples, in ``x[key] = value``."""
+    """Stands for what has no items to store, as numbers and tuples, in ``x[key] = value``, and in
+    ``del x[key]``.
+    """
 
-    def __init__(self, owner: Any) -> None:
+    def __init__(self, door: ItemAccess, owner: Any) -> None:
+        self._door = door
         self._owner = owner
 
     def __getitem__(self, key: object) -> Any:
         return self._owner[key]
 
     def __setitem__(self, key: object, value: object) -> None:
-        text = f"{name_of(self._owner)!r} object does not support item assignment"
-        error = TypeError(text)
-        note(error, operator.setitem, (self._owner, None, None), {})  # whatever is stored
-        raise error
+        raise self._error("assignment", operator.setitem, key, None)  # whatever is stored
+
+    def __delitem__(self, key: object) -> None:
+        if not hasattr(type(self._owner), "__delitem__"):
+            raise self._error("deletion", operator.delitem, key)
+        self._door.check_change(self._owner)
+        del self._owner[key]
+
+    def _error(self, what: str, change: Callable[..., None], *args: object) -> Any:
+        owner = self._owner
+        if isinstance(owner, Traced | External):
+            error = TypeError(f"{name_of(owner)!r} object does not support item {what}")
+            note(error, change, (owner, *(None for _ in args)), {})
+            return error
+        try:
+            return change(owner, *args)
+        except Exception as error:
+            return self._door.raising(error)

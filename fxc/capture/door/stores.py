@@ -121,12 +121,7 @@ class Stores(ItemAccess):
             owner.store(self, name, value)
             return
         if isinstance(owner, Traced):
-            try:
-                check_not_ours(owner, name)
-                setattr(owner, name, value)
-            except AttributeError as error:
-                note(error, setattr, (owner, name, value), {})
-                raise
+            _change(setattr, owner, name, value)
             return
         text = f"an assignment to .{name} of a {name_of(owner)}"
         if isinstance(owner, ModuleType):
@@ -268,8 +263,7 @@ class Stores(ItemAccess):
         if isinstance(owner, Record):
             raise owner.refused("del")
         if isinstance(owner, Traced):
-            check_not_ours(owner, name)
-            delattr(owner, name)
+            _change(delattr, owner, name)
             return
         self.places.check_apart(owner)
         seen = self._seen(owner, name)
@@ -294,6 +288,16 @@ class Stores(ItemAccess):
         self._attributes[id(owner), name] = DELETED
         self._present[id(owner), name] = False
         self.outside.effects.add(known.source, "delattr", name)
+
+
+def _change(change: Callable[..., None], owner: Traced, name: str, *value: object) -> None:
+    """Store or delete an attribute of a traced value."""
+    try:
+        check_not_ours(owner, name)
+        change(owner, name, *value)
+    except AttributeError as error:
+        note(error, change, (owner, name, *value), {})
+        raise
 
 
 class Names:

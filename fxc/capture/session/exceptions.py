@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .session import Session
 
 _NOTED = "__fxc_failed__"
+CHANGES = (setattr, delattr)  # of attributes: their exceptions do not say whether one is there
 
 
 def note(error: BaseException, function: object, args: object, kwargs: object) -> None:
