@@ -233,3 +233,19 @@ def test_a_byte_array_of_known_bytes_is_an_array_at_once() -> None:
         found = compiled(given)
         assert (type(found), found) == (bytearray, hidden(given))
     assert (compiled.cache_info().variants, compiled.cache_info().eager_calls) == (1, 0)
+
+
+def test_bytes_of_a_text_with_an_encoding() -> None:
+    """They are what the text encodes to; it failed in fxc."""
+
+    def encoded(text):
+        found = bytearray(text, "utf-8")
+        found.append(3)
+        for i in range(len(found)):
+            found[i] = 255 - found[i]
+        return found, bytes(text, "ascii", errors="replace")
+
+    compiled = fxc.compile(encoded, fullgraph=True)
+    for given in ("text", "a longer one", "é€", ""):
+        assert compiled(given) == encoded(given)
+    assert compiled.cache_info().eager_calls == 0

@@ -17,6 +17,7 @@ from ..forms.truths import demand
 from ..lists.byte_arrays import ByteArray
 from ..lists.byte_strings import Bytes, codes_of_ints
 from ..lists.list_room import Int
+from ..lists.texts import is_unknown_text
 from ..lists.traced_lists import is_in_graph
 from ..numbers.python_numbers import to_bool, to_float
 from ..numbers.traced_int import known_ints
@@ -181,7 +182,9 @@ def _float_in(codes: TracedArray, order: str, dtype: np.dtype[Any]) -> object:
 
 
 def bytes_of(door: PlainCalls, *args: object, **kwargs: object) -> object:
-    """``bytes(x)``."""
+    """``bytes(x)``, or of a text, ``bytes(x, encoding)``."""
+    if args and is_unknown_text(args[0]) and len(args) + len(kwargs) > 1:
+        return door.call(door.attr(args[0], "encode"), *args[1:], **kwargs)
     x: Any = settled(args[0]) if len(args) == 1 and not kwargs else None
     if isinstance(x, Bytes):
         return x
