@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 # See Note [Rooms with one door].
 symbols_bound_by = import_later("fxc.ir.evaluate", "symbols_bound_by")
 as_numpy_rounds = import_later("fxc.passes.rounded_products", "as_numpy_rounds")
+as_numpy_turns = import_later("fxc.passes.turned_products", "as_numpy_turns")
 
 # Note [Carried bases]
 # A base that a region writes, itself or in a region inside, is carried through the node: it is one
@@ -305,9 +306,12 @@ class Functionalization:
                 content = self.trace(op.group, *values)
                 if op.group in ROUNDED and content.type.dtype.kind == "c":
                     content = as_numpy_rounds(self.trace, op.group, target, read, values, content)
+                if TABLE[op.group].tag is Tag.CONTRACTION:
+                    content = as_numpy_turns(self.trace, target.type, values, content)
             case _:  # copy_: the content is the second argument
                 content = self.unwrapped(args[1])
-                if self.sees_sharing and _is_written_whole(target):
+                whole = all(isinstance(x, Affine) and region_of(x) is None for x in target.path)
+                if self.sees_sharing and whole:  # it replaces all that its base holds
                     # See Note [Operands that stay apart].
                     content = self.trace("copy", content, "K")
         self.store(target, content)
@@ -363,11 +367,6 @@ class Functionalization:
         if isinstance(content, Value) and content.type == kind:
             return content
         return self.copied(content, kind)
-
-
-def _is_written_whole(target: FunctionalArray) -> bool:
-    """Whether a write to the array replaces all that its base holds."""
-    return all(isinstance(each, Affine) and region_of(each) is None for each in target.path)
 
 
 def _copy_of(step: ViewStep) -> str:

@@ -11,6 +11,7 @@ import pytest
 import fxc
 from fxc.lowering.operators.matrix_order import STEPS, Exact, Steps, exactly, summed
 from fxc.lowering.operators.small_order import Question, SmallOrder, found_by, small_order
+from tests.compiling import same
 
 F64, F32 = np.dtype(np.float64), np.dtype(np.float32)
 BOTH = pytest.mark.parametrize("dtype", [F64, F32])
@@ -101,6 +102,29 @@ def test_some_of_the_products_are_of_a_matrix_and_itself(dtype: np.dtype) -> Non
     for y in (x[1:], x[:-1]):
         np.testing.assert_array_equal(compiled(x[1:], y), transposed_product(x[1:], y))
     assert np.array_equal(compiled(x[:0], x[:0]), transposed_product(x[:0], x[:0]))
+
+
+def into_columns(x: Any, y: Any, out: Any) -> None:
+    np.matmul(x, y, out=out.swapaxes(-1, -2))
+    np.matmul(x[0], y[0], out=out[1].T)
+    out.swapaxes(-1, -2)[2:] @= x[2:] @ y[2:]
+
+
+@pytest.mark.bits
+@pytest.mark.products
+@pytest.mark.parametrize("dtype", [F64, F32, np.dtype(complex)])
+def test_products_written_to_arrays_that_go_down_their_columns(dtype: np.dtype) -> None:
+    """NumPy asks BLAS for the product turned, which rounds some elements otherwise."""
+    compiled = fxc.compile(into_columns, fullgraph=True)
+    for size in (7, 33):
+        x, y = numbers(F64, 2, 4, size, 2 * size).view(complex)
+        if dtype.kind == "f":
+            x, y = x.real, y.real
+        given = x.astype(dtype), y.astype(dtype, order="F"), np.zeros(x.shape, dtype)
+        for out in (given[2], np.repeat(given[2], 2, axis=2)[..., ::2], given[2][:, ::-1]):
+            assert same(into_columns, compiled, (*given[:2], out))
+    with pytest.raises(ValueError, match="matmul"):
+        compiled(x[..., 1:], y, given[2])
 
 
 @pytest.mark.bits
