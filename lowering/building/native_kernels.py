@@ -197,11 +197,14 @@ def _counts(node: Node) -> bool:
 
 
 def _has_product(node: Node, most: int) -> bool:
-    """NumPy's inner loop multiplies matrices; ``dot`` means the same up to rank 2."""
-    ranks = [operand.type.rank for operand in node.args[:2]]
-    if not all(getattr(operand.type, "aligned", True) for operand in node.args[:2]):
+    """NumPy's inner loop multiplies matrices; ``dot`` means the same up to rank 2, but of columns
+    and rows of complex numbers: ``matmul`` rounds a product without a sum otherwise than BLAS.
+    """
+    kinds = [operand.type for operand in node.args[:2]]
+    if not all(1 <= kind.rank <= most and getattr(kind, "aligned", True) for kind in kinds):
         return False
-    return node.output.type.dtype.kind in "fc" and all(1 <= rank <= most for rank in ranks)
+    kind = node.output.type.dtype.kind
+    return kind == "f" or (kind == "c" and not (node.op == "dot" and kinds[0].shape[-1] == 1))
 
 
 def _sorts_rows(node: Node) -> bool:

@@ -92,3 +92,13 @@ def test_windows_of_few_columns(form: Any, shapes: Any) -> None:
         for W in (wide[:, 1:-1], wide[:, 1:-1].copy(), wide.T[1:-1].copy().T):
             for x in (v[:rows], v[::2]):
                 assert same(form, compiled, (x, W))
+
+
+@pytest.mark.bits
+@pytest.mark.products
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_products_of_columns_and_rows_of_complex_numbers(dtype: Any) -> None:
+    """BLAS rounds a product without a sum otherwise than the inner loop of ``matmul``."""
+    x = np.random.default_rng(1).standard_normal((9, 2)).view(complex).astype(dtype)
+    for form in (lambda x: np.dot(x, x.T), lambda x: x[:1, 0].dot(x.T), lambda x: x.dot(x[:1])):
+        assert same(form, fxc.compile(form, fullgraph=True), (x,))
