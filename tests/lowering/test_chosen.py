@@ -107,6 +107,17 @@ def test_places_of_several_axes(shape: tuple[int, ...]) -> None:
         assert difference(expected, found) == "", part
 
 
+def test_places_of_a_known_mask_are_views_of_one_array() -> None:
+    def program(x: Any) -> Any:
+        mask = np.triu(np.ones((4, 4)), 1) > 0
+        rows, columns = np.nonzero(mask)
+        return rows, columns, x[rows, columns], np.where(np.arange(4) > 1), np.nonzero(mask[:0])
+
+    compiled = fxc.compile(program, fullgraph=True)
+    expected, found = (run(each, (np.arange(16.0).reshape(4, 4),)) for each in (program, compiled))
+    assert difference(expected, found) == ""
+
+
 def test_a_mask_is_read_once() -> None:
     """Where the places stay inside, what is chosen is counted and found in one loop."""
 

@@ -28,7 +28,7 @@ from ..numbers.traced_int import TracedInt, check_fits, wrap_dim
 from ..session.refusing import refuse
 from ..session.session import current
 from ..session.sizes import CountedSize
-from ..values.operands import array_value, kind_of, operand, record, wrap, wrap_all
+from ..values.operands import array_value, constant, kind_of, operand, record, wrap, wrap_all
 from .picking import take
 
 
@@ -37,7 +37,11 @@ def nonzero(a: object) -> tuple[Any, ...]:
     mask = as_mask(a)
     if not mask.type.rank:
         fail_in_numpy(np.nonzero, mask.type)
-    return tuple(map(wrap, places(mask)))
+    known = known_array(mask)
+    if known is None:
+        return tuple(map(wrap, places(mask)))
+    found: Any = wrap(constant(np.stack(known.nonzero(), axis=1)))
+    return tuple(found[:, axis] for axis in range(known.ndim))
 
 
 def where(condition: object, /, *given: object) -> object:
