@@ -292,7 +292,7 @@ class Serving(Remembering[P, R]):
 
     @unseen
     def _eager_after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run as plain NumPy what raised in fxc; it should raise the same."""
+        """Run as plain NumPy what raised in fxc: that raises the same, or needs less memory."""
         if isinstance(error, ExtensionError):  # what a backend gives, which need not be as NumPy's
             self._without_extension(error)
             return self._eager(args, kwargs)
@@ -300,7 +300,7 @@ class Serving(Remembering[P, R]):
         result = self._eager(args, kwargs)
         if (backend := getattr(error, "__fxc_backend__", None)) is not None:
             self._without_extension(error, of=backend)
-        elif not getattr(error, "__fxc_need_not_raise__", False):
+        elif not getattr(error, "__fxc_need_not_raise__", isinstance(error, MemoryError)):
             if self._options.fullgraph:
                 raise InternalError(f"{self.__name__} failed where NumPy did not") from error
             text = f": fxc failed where NumPy did not: {shown(error)}; {PLEASE_REPORT}"

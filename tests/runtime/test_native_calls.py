@@ -678,6 +678,21 @@ def test_no_memory_behind_an_effect_in_python(monkeypatch: pytest.MonkeyPatch) -
     assert x.tolist() == [2, 3, 4, 5, 6]
 
 
+def test_no_memory_where_numpy_does_with_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A buffer has room for the most that there may be."""
+
+    def empty(shape: Any, dtype: Any) -> np.ndarray:
+        if shape == (5,):
+            raise MemoryError
+        return new(shape, dtype)
+
+    new = np.empty
+    monkeypatch.setattr(np, "empty", empty)
+    program = fxc.compile(lambda x: x * 2, fullgraph=True)
+    for _ in range(3):
+        assert program(a(5)).tolist() == [2, 4, 6, 8, 10]
+
+
 def test_a_relation_that_lowering_takes() -> None:
     @fxc.compile(dynamic=True)
     def program(x, y):
