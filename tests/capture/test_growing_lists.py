@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -570,3 +571,51 @@ def test_arrays_of_tuples_of_tuples(fn: Callable[..., Any]) -> None:
         assert difference(run(fn, (x,)), run(compiled, (x,))) == ""
     assert compiled.cache_info().eager_calls == 0
     assert difference(run(fn, (-np.ones(9),)), run(compiled, (-np.ones(9),))) == ""
+
+
+def ints_before(b, kind):
+    found = [int(each) * 3**30 for each in b if each > 1]
+    found.append(b[0].astype(kind))
+    return found
+
+
+def floats_before(b, kind):
+    found = [float(each) / 3 for each in b if each > 1]
+    found.append(b[0].astype(kind))
+    return found
+
+
+def ints_in_tuples(b, kind):
+    found = deque(maxlen=5)
+    if b[0] > 1:
+        found.append((1, int(b[0]) * 3**30))
+    found.append((2, b[1].astype(kind)))
+    return found.pop(), list(found)
+
+
+def ints_as_values(b, kind):
+    found = {}
+    for each in b:
+        found[int(each)] = each.astype(kind) if each > 2 else int(each) * 3**30
+    return found
+
+
+def ints_of_branches(b, kind):
+    last = int(b[0]) * 3**30
+    for each in b:
+        if each > 2:
+            last = each.astype(kind)
+    return last
+
+
+@pytest.mark.parametrize("kind", ["u4", "i1", "f4", "F"])
+@pytest.mark.parametrize(
+    "fn", [ints_before, floats_before, ints_in_tuples, ints_as_values, ints_of_branches]
+)
+def test_numbers_of_python_beside_those_of_a_narrower_dtype(
+    fn: Callable[..., Any], kind: str
+) -> None:
+    compiled = fxc.compile(fn)
+    for given in ([0, 3, 2], [3, 2, 1], [1, 1, 2]):
+        args = np.array(given), kind
+        assert difference(run(fn, args), run(compiled, args)) == ""

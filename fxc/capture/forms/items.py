@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, assert_never
 
+import numpy as np
+
 from fxc.ir.error_kinds import COUNTED_LIST
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType, ScalarType
@@ -218,6 +220,8 @@ def _form_of_numbers(items: Sequence[object], before: Form | None) -> Form:
     found: Form | None = None
     if None not in known and not isinstance(before, Union | Items):
         found = number_form(kinds)
+        if isinstance(found, MixedNumber) and not _holds_both(found):
+            found = None
     if found is None:
         keys = () if before is None else keys_of(before)
         tuples = _tuples_in(items, before)
@@ -226,6 +230,13 @@ def _form_of_numbers(items: Sequence[object], before: Form | None) -> Form:
         both = zip(items, known, strict=True)
         raise _refused(next((x for x, each in both if each is None), items[-1]))
     return found
+
+
+def _holds_both(form: MixedNumber) -> bool:
+    """Whether one array can hold all numbers of both kinds: those that a list held already are cast
+    to its dtype without a look at them.
+    """
+    return form.has_whole or np.can_cast(form.other.dtype, form.given.dtype)
 
 
 def _tuples_in(items: Iterable[object], before: Form | None) -> dict[Structure, Items] | None:
