@@ -41,7 +41,8 @@ class Refusal:
     and the line that it is about; the argument that was refused, if it was one; and which values
     had decided that it came there. ``is_of_data`` says that something from outside was refused.
     ``work`` is, where the program is too large, how much of it the lines of the function make. The
-    capture had taken so many ``seconds``. ``alone`` are the functions that would meet it, too, if
+    capture had taken so many ``seconds``. ``is_of_block`` says that Python runs the blocks of the
+    statement, too. ``alone`` are the functions that would meet it, too, if
     they were captured by themselves, as far as their arguments tell.
     """
 
@@ -52,6 +53,7 @@ class Refusal:
     is_of_data: bool
     work: Mapping[int, int]
     seconds: float
+    is_of_block: bool
     alone: frozenset[Any]
 
 
@@ -75,9 +77,16 @@ def note_refusal(
     if error.refusal is None:
         for place in reversed([x for x in places[:-1] if not _is_around(x, places[-1])]):
             error.add_note(f"  called at {line_text(place.location).lstrip()}")
-    deciding = guards.deciding()
     error.refusal = Refusal(
-        places, location, argument, deciding, is_of_data, error.work, seconds, error.alone
+        places,
+        location,
+        argument,
+        guards.deciding(),
+        is_of_data,
+        error.work,
+        seconds,
+        error.is_of_block,
+        error.alone,
     )
     error.__traceback__ = error.__context__ = error.__cause__ = None
 

@@ -40,11 +40,12 @@ class CaptureError(NumberedError):
     Without ``fullgraph=True`` a user sees it as a :class:`CaptureWarning`, and the statement runs
     in Python. ``refusal`` says where the program was, if it had begun; see
     ``fxc.capture.refusals.Refusal``. With ``is_of_whole`` Python runs all of the function: no part
-    of it gives what the others need. ``is_of_result`` says that the program had ended; ``work``,
-    where it is too large, how much of it each line of the function made; ``may_pass``, that the
-    call itself may bring what was missing: a module that it imports; ``is_raised``, that the
-    program raises an exception if it comes to this; ``is_cut_short``, that there was no more time;
-    ``alone``, which functions it was in that were called as they could be by themselves.
+    of it gives what the others need; with ``is_of_block`` it runs the blocks of the statement, too:
+    errors of floats are more than warnings there. ``is_of_result`` says that the program had ended;
+    ``work``, where it is too large, how much of it each line of the function made; ``may_pass``,
+    that the call itself may bring what was missing: a module that it imports; ``is_raised``, that
+    the program raises an exception if it comes to this; ``is_cut_short``, that there was no more
+    time; ``alone``, which functions it was in that were called as they could be by themselves.
     """
 
     __module__ = "fxc"  # where users find it
@@ -52,6 +53,7 @@ class CaptureError(NumberedError):
     kind = kinds.EXTENSION  # of those that backends of others raise
     refusal: Any = None
     is_of_whole = False
+    is_of_block = False
     is_of_result = False
     may_pass = False
     is_raised = False

@@ -307,10 +307,11 @@ class Split:
         if found is None:
             return False
         own, called = own_places(refusal.places)
+        is_of_block = refusal.is_of_block and not called
         alike = list[Span]()
         if own and own[0].calls_itself and own[0].span is not None:
             alike = calls_alike((each.node for each in self.plan.body), own[0].span)
-        for each in reversed(own):
+        for each in () if is_of_block else reversed(own):
             found = self._pieces.alone(found, each.span)
         if self._is_cut(found):  # as other values had it: of the function, or of an old part
             return within == self.plan.body
@@ -323,6 +324,7 @@ class Split:
         self._says_so = helper == "warns"
         self._has_helpers |= helper is not None
         self._add(found, bool(helper), function)
+        self.cuts.statements.update(each.span for each in found.inside() if is_of_block)
         for place in alike:
             other = self.plan.innermost(place[0], place)
             if other is not None and not self._is_cut(other := self._pieces.alone(other, place)):

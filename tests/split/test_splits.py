@@ -791,3 +791,28 @@ def test_the_source_of_a_part_outlives_that_of_an_equal_one():
     parts = second._state.split.parts.values()
     assert parts
     assert all(stage(part.source.function) for part in parts)
+
+
+def written_before_an_error(u, v):
+    w = v * 2
+    try:
+        with np.errstate(divide="raise"):
+            v[:] = v / (u - u)
+            v[:] = 8
+    except FloatingPointError as error:
+        return str(error), w
+    return 5, w
+
+
+def overwritten_under_warnings(u, v):
+    with np.errstate(divide="warn"):
+        v[:] = v * u + 1
+        v[:] = v * u
+    return v
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_python_runs_what_may_raise_for_floats() -> None:
+    """Nobody reads the quotient; it raises before the array is written."""
+    compared(written_before_an_error, lambda: (np.ones(1), np.ones((1, 2))), parts=0)
+    compared(overwritten_under_warnings, lambda: (np.ones(3), np.ones(3)))

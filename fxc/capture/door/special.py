@@ -272,7 +272,10 @@ def _enumerate(door: PlainCalls, *args: object, **kwargs: object) -> Any:
 
 def _errstate(door: PlainCalls, **options: Any) -> Ignoring:
     if any(value != "ignore" for value in options.values()):
-        raise refuse(NUMPY_OPTION, "np.errstate with anything but 'ignore'")
+        error = refuse(NUMPY_OPTION, "np.errstate with anything but 'ignore'")
+        # What nobody reads of a part raises nothing: see "What only NumPy computes" in numerics.md.
+        error.is_of_block = any(value not in ("ignore", "warn") for value in options.values())
+        raise error
     np.errstate(**options)  # its own exception for other names
     kinds = ("divide", "over", "under", "invalid")
     return Ignoring(*(kind for kind in kinds if kind in options or "all" in options))
