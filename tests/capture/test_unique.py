@@ -70,3 +70,13 @@ def test_texts_and_dates_in_a_loop_that_is_native(items: np.ndarray) -> None:
 def test_elements_in_no_order(points: np.ndarray) -> None:
     check(lambda p: np.unique(p, sorted=False), (points,))
     check(lambda p: np.unique_values(p), (points,))
+
+
+@pytest.mark.parametrize("kind", ["f8", "F"])
+@pytest.mark.parametrize("shape", [(), (2, 1)])
+def test_the_base_of_an_inverse_is_flat(kind: str, shape: tuple[int, ...]) -> None:
+    def program(x: Any) -> Any:
+        return np.unique(x, return_inverse=True)[1]
+
+    x = np.ones(shape, kind)
+    assert check(program, (x,))(x).base.shape == program(x).base.shape == (x.size,)

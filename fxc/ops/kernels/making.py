@@ -342,6 +342,7 @@ def _unique(
 ) -> tuple[np.ndarray, ...]:
     """There are so many parameters because they are those of the operator."""
     along = 0 if rows else None
+    x = x if rows else x.reshape(-1)  # for the inverse, to which the program gives the shape
     if ordered:
         found = _find_unique(x, index, inverse, counts, along, equal_nan=equal_nan)
     else:  # older versions of NumPy know it not

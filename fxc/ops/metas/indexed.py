@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.size_functions import counted_size
-from fxc.ir.symbols import Dim
+from fxc.ir.symbols import Dim, product
 from fxc.ir.types import PY_INT, ArrayType, ScalarType, Type, array_type, ordered_strides
 
 from ..foreign_ufuncs import ufunc_named
@@ -151,7 +151,7 @@ def unique(
     kind, count = type_of(x), counted_size(symbol, most)
     found = [array_type(kind.dtype, (count, *kind.shape[1:]) if rows else (count,))]
     found += [array_type(_INTP, (count,))] * index
-    found += [array_type(_INTP, kind.shape[:1] if rows else kind.shape)] * inverse
+    found += [array_type(_INTP, kind.shape[:1] if rows else (product(kind.shape),))] * inverse
     found += [array_type(_INTP, (count,))] * counts
     return tuple(found)
 
