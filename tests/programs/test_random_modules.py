@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fxc
@@ -40,7 +41,7 @@ class Seen:
 def observed(function: Callable[..., Any], seed: int) -> Seen:
     args, options = arguments(seed)
     result, error, printed = None, None, io.StringIO()
-    bases = [each.base for each in args[:2]]
+    bases = [memory_of(each) for each in args[:2]]
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(printed):
         warnings.simplefilter("always")
         try:
@@ -55,6 +56,13 @@ def observed(function: Callable[..., Any], seed: int) -> Seen:
     )
     reports = [text for *_, text in texts if "please report" in text]
     return Seen(Outcome(result, error, (*args, options, bases)), printed.getvalue(), told, reports)
+
+
+def memory_of(x: np.ndarray) -> np.ndarray | None:
+    """What the array is a window of; of floats as such, as the sign of a nan is left open."""
+    memory: np.ndarray | None = x.base
+    is_of_bytes = memory is not None and memory.dtype == np.uint8 and memory.flags.c_contiguous
+    return memory.view(x.dtype) if is_of_bytes and x.dtype.kind in "fc" else memory
 
 
 # What may give either zero, see docs/numerics.md.
