@@ -170,9 +170,16 @@ def _guard_of_counted(left: Dim, relation: str, right: Dim, size: Symbol) -> boo
 
 
 def _assumed(left: Dim, relation: str, right: Dim) -> Guard:
-    """What is taken to hold: that dims are equal, or different, if that is asked, but for 0 and 1,
-    which are the odd cases of an algorithm; else as the hints say.
+    """What is taken to hold: that dims are equal, or different, if that is asked; else as the hints
+    say. The hints also say whether a dim is a multiple's equal, as 0, 1 and ``n`` are of 0, ``n``
+    and ``n * m``: those are the odd cases of an algorithm, or of a layout.
     """
-    is_meeting = relation in ("==", "!=") and 0 not in (left, right) and 1 not in (left, right)
+    is_odd = _is_multiple(left, right) or _is_multiple(right, left)
+    is_meeting = relation in ("==", "!=") and not is_odd
     holds = is_meeting or Guard(left, relation, right).holds_now()
     return Guard(left, relation if holds else _NEGATED[relation], right)
+
+
+def _is_multiple(dim: Dim, of: Dim) -> bool:
+    """Whether a dim is another one times a dim, by their forms."""
+    return of != 0 and dim // of * of == dim

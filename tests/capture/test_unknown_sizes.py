@@ -557,3 +557,25 @@ def _into_what_is_unique(x):
 @pytest.mark.parametrize("program", [_into_what_a_mask_chose, _into_what_is_unique])
 def test_functions_write_into_arrays_of_a_counted_size(program: Callable[..., Any]) -> None:
     agree(program, (V,))
+
+
+def test_columns_are_taken_to_have_gaps() -> None:
+    """Whether rows of a matrix have one element each is an odd case of its layout."""
+
+    def program(x):
+        n, total, step = len(x), 0.0, 0
+        while n > 2 and step < 20:
+            part = x[:n, :n] * 2.0
+            for k in range(n - 1):
+                column = part[k:, k]
+                total += column.dot(column) + np.linalg.norm(column) + column.ravel("K")[0]
+            step += 1
+            if step % 3 == 0:
+                n -= 1
+        return total
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for seed in range(3):
+        x = np.random.default_rng(seed).normal(size=(7, 7))
+        assert difference(run(program, (x,)), run(compiled, (x,))) == ""
+    assert compiled.cache_info().eager_calls == 0
