@@ -52,6 +52,11 @@ class Guard:
         return compare(hint(self.left), self.relation, hint(self.right))
 
     @property
+    def negated(self) -> Guard:
+        """The relation that holds where this one does not."""
+        return Guard(self.left, _NEGATED[self.relation], self.right)
+
+    @property
     def normal(self) -> tuple[Dim, str]:
         """A difference and how it compares with 0: of ``i < n`` and ``n > i`` the same."""
         difference = self.left - self.right

@@ -134,3 +134,24 @@ def _called(program: Callable[..., Any], x: Any) -> Any:
     compiled = fxc.compile(program, fullgraph=True)
     compiled(x.copy())
     return run(compiled, (x,))
+
+
+def test_tests_of_counters() -> None:
+    """What tests say of a counter where they hold, or do not: NumPy warns for few elements."""
+
+    def program(x: Any) -> Any:
+        total = np.zeros((2, 2))
+        for i in range(len(x)):
+            if i > 20 and i % 3 == 0:
+                total += np.cov(x[:i].T)
+            if i <= 20 or x[i, 0] > 0.5:
+                total -= x[i]
+            else:
+                total += np.cov(x[:i].T)
+        return total
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (40, 60, 300):
+        x = RNG.random((n, 2))
+        assert difference(run(program, (x,)), run(compiled, (x,))) == ""
+    assert compiled.cache_info().variants == 2

@@ -13,8 +13,8 @@ from fxc.ops.metas.shapes import normalize_slice
 from ..numbers.dims import dim_of
 from ..numbers.measured import known_size, size_of
 from ..numbers.python_numbers import arithmetic, scalar_of, to_int
-from ..numbers.traced_int import TracedInt, decide_in_loops, exact
-from ..numbers.varying import may_leave
+from ..numbers.traced_int import TracedInt, exact
+from ..numbers.varying import decide_in_loops, may_leave
 from ..session.session import Session, current
 from ..values.operands import Traced, TracedValue, operand
 from .history import hold_same, known_array

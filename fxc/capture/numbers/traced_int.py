@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.bounds import decide
 from fxc.ir.error_kinds import COUNTED_SIZE
 from fxc.ir.graph import Operand
 from fxc.ir.later import import_later
-from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod, substitute
+from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, SymExpr, SymFunc, are_heavy, counted_in, symbols_of, terms_of
+from fxc.ir.symbols import Dim, SymExpr, SymFunc, are_heavy, counted_in, terms_of
 from fxc.ir.types import PY_INT, ScalarType
 
 from ..session.refusing import refusal
@@ -36,7 +35,7 @@ from ..values.operator_methods import give_conversions, give_methods, operator_o
 from ..values.protocols import TakesUfuncs
 
 # See Note [Rooms with one door].
-is_monotonic = import_later("fxc.ir.monotonic", "is_monotonic")
+decide_in_loops = import_later("fxc.capture.numbers.varying", "decide_in_loops")
 int_of = import_later("fxc.capture.numbers.derived", "int_of")
 arithmetic = import_later("fxc.capture.numbers.python_numbers", "arithmetic")
 bit_count = import_later("fxc.capture.numbers.python_numbers", "bit_count")
@@ -313,22 +312,6 @@ def _compared(name: str, left: Dim, relation: str, right: Dim) -> object:
     found = _by_operator(name, left, right)
     session.relations[found._value] = left, relation, right
     return found
-
-
-def decide_in_loops(left: Dim, relation: str, right: Dim) -> bool | None:
-    """Whether a relation holds in each iteration of the loops around, or in none."""
-    found = decide(left, relation, right)
-    difference, session = left - right, current()
-    counters = [each for each in symbols_of(difference) if each in session.counters]
-    if found is not None or relation in ("==", "!=") or len(counters) != 1:
-        return found
-    (counter,) = counters
-    low, high = session.counters[counter]
-    if low is None or high is None or not is_monotonic(difference, counter):
-        return None
-    ends = [substitute(difference, {counter: end}) for end in (low, high - 1)]
-    both = {decide(end, relation, 0) for end in ends}
-    return both.pop() if len(both) == 1 else None
 
 
 def _bitwise(name: str, left: object, right: object) -> object:

@@ -2,16 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 
 from fxc.ir.bounds import decide
+from fxc.ir.later import import_later
 from fxc.ir.size_functions import apply_function, hint, substitute
-from fxc.ir.size_guards import guard
+from fxc.ir.size_guards import Guard, guard
 from fxc.ir.symbols import Dim, Symbol, SymExpr, SymFunc, symbol, symbols_of
 
 from ..guards.words import as_place
 from ..session.session import Session, current
+
+# See Note [Rooms with one door].
+is_monotonic = import_later("fxc.ir.monotonic", "is_monotonic")
+
+
+def decide_in_loops(left: Dim, relation: str, right: Dim) -> bool | None:
+    """Whether a relation holds in each iteration of the loops around that comes here, or in none:
+    the counter is between its bounds, and what the tests of the branches around say holds.
+    """
+    found = decide(left, relation, right)
+    difference, session = left - right, current()
+    counters = [each for each in symbols_of(difference) if each in session.counters]
+    if found is not None or relation in ("==", "!=") or len(counters) != 1:
+        return found
+    (counter,) = counters
+    if not is_monotonic(difference, counter):
+        return None
+    each = symbols_of(difference)[counter]
+    step = substitute(difference, {counter: SymExpr((((each,), 1),)) + 1}) - difference
+    ways = [decide(step, way, 0) is True for way in (">=", "<=")]  # does it rise, or fall
+    for low, high in product(*_bounds_here(session, each)):
+        ends = [substitute(difference, {counter: end}) for end in (low, high - 1)]
+        for answer in (True, False):
+            said = [decide(end, relation, 0) is answer for end in ends]
+            # Which way what holds in the first iteration holds in all, and else in the last.
+            one, other = ways if (relation[0] == ">") is answer else ways[::-1]
+            if all(said) or (said[0] and one) or (said[1] and other):
+                return answer
+    return None
+
+
+def holds_here(guard: Guard) -> bool:
+    """Whether a relation holds in each iteration that comes here: see ``decide_in_loops``."""
+    asked = ("<", ">") if guard.relation == "!=" else (guard.relation,)
+    return any(decide_in_loops(guard.left, each, guard.right) is True for each in asked)
+
+
+def _bounds_here(session: Session, counter: Symbol) -> tuple[list[Dim], list[Dim]]:
+    """What a counter is not below, and what it is below, at this place of the program."""
+    given = session.counters[counter.name]
+    lows, highs = ([] if bound is None else [bound] for bound in given)
+    for each in _said_here(session):
+        difference, relation = each.normal
+        for sign in (1, -1):
+            bound = SymExpr((((counter,), 1),)) - sign * difference  # which it is then compared to
+            if relation == "!=" or session.varies(bound):
+                continue
+            if relation == "==" or sign > 0:
+                highs.append(bound if relation == "<" else bound + 1)
+            if relation == "==" or sign < 0:
+                lows.append(bound + 1 if relation == "<" else bound)
+    return lows, highs
+
+
+def _said_here(session: Session) -> Iterator[Guard]:
+    """What the tests of the branches around say of the counters of loops."""
+    for each in session.statements:
+        if (arm := each.arm) is not None:
+            yield from session.said_by(*arm)
 
 
 def place_in_bounds(session: Session, index: Dim, size: Dim) -> Dim | None:

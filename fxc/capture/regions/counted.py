@@ -22,7 +22,8 @@ from ..arrays.ufuncs import call_ufunc
 from ..forms.imported_later import demand
 from ..numbers.imported_later import derived, dim_of, known_size, no_int
 from ..numbers.python_numbers import arithmetic, extremum, scalar_of, to_bool, to_int
-from ..numbers.traced_int import TracedInt, decide_in_loops, exact, int_dim, wrap_dim
+from ..numbers.traced_int import TracedInt, exact, int_dim, wrap_dim
+from ..numbers.varying import decide_in_loops
 from ..outside.lists import ExternalList
 from ..session.refusing import Respecialise, refuse
 from ..session.session import current
@@ -34,8 +35,7 @@ def both_hold(one: object, other: object) -> Any:
     """Whether two tests hold, of which some are not known."""
     if type(one) is not bool and type(other) is not bool:
         return to_bool(call_ufunc("logical_and", one, other))
-    known, rest = (one, other) if type(one) is bool else (other, one)
-    return rest if known else False
+    return (one and other) if type(one) is bool else (other and one)
 
 
 def int_to_find(x: object) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from fxc.ir.error_kinds import SEVERAL_KINDS
 from fxc.ir.errors import InternalError
+from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
 
 from ..forms.joining import carried_form
@@ -106,6 +107,7 @@ class Statement:
     """A branch or a loop while it runs: gives the variables, takes them back, hands them on."""
 
     cells: Cells
+    arm: tuple[Value, bool] | None = None  # of a branch: its test, and what that is in its open arm
 
     # What each statement has of its own.
     hands_on: Callable[[str], bool]  # whether a variable, or an item, is read behind body or arm

@@ -140,6 +140,7 @@ class Session(CountedSizes):
         self.aliases = Aliases(self)
         # What comparisons of the counters of loops say, see Note [Python scalars].
         self.relations: dict[Value, tuple[Dim, str, Dim]] = {}
+        self.joined: dict[Value, tuple[bool, Operand, Operand]] = {}  # by ``and``, or ``or``
         # Arrays whose shape the program has set, by what the caller's object is; see memory.py.
         self.reshaped: dict[Value, Any] = {}
         self.discarded: list[Any] = []  # values that nobody reads, computed for what NumPy says
@@ -338,6 +339,16 @@ class Session(CountedSizes):
         holds = made is not None and made.name == "all"
         self.record("try_demand", self.record("py_bool" if holds else "py_not", test))
         return holds
+
+    def said_by(self, test: Operand, holds: bool) -> Iterator[Guard]:
+        """What a condition says of the counters of loops where it holds, or does not."""
+        if isinstance(test, Value) and test in self.relations:
+            found = Guard(*self.relations[test])
+            yield found if holds else found.negated
+        elif isinstance(test, Value) and test in self.joined:
+            wanted, *tests = self.joined[test]
+            for each in tests if wanted is holds else ():
+                yield from self.said_by(each, holds)
 
     @contextmanager
     def active(self) -> Iterator[Session]:

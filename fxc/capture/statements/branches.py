@@ -8,12 +8,14 @@ from typing import Any
 
 from fxc.ir.error_kinds import SEVERAL_KINDS
 from fxc.ir.errors import CaptureError
-from fxc.ir.graph import Literal
+from fxc.ir.graph import Literal, Value
+from fxc.ir.size_guards import Guard, recorders
 
 from ..forms.joining import carried_form, joint_form
 from ..forms.truths import demand, truth
 from ..forms.variables import is_constant
 from ..numbers.python_numbers import logical_not
+from ..numbers.varying import holds_here
 from ..regions.cells import Cells, is_flag
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording
@@ -119,7 +121,9 @@ class Branch(Statement):
         if len(self._arms) == 2:
             self._join()
             return None
-        region = Recording(self.session, beside=self._arms[0][0] if self._arms else None)
+        beside = self._arms[0][0] if self._arms else None
+        guards: dict[Guard, None] | None = {} if self._limits_counters else None
+        region = Recording(self.session, guards=guards, beside=beside)
         region.enter()
         self._decided = len(self.session.decided)
         self._arms.append((region, self._start))
@@ -136,7 +140,9 @@ class Branch(Statement):
         after = self.of({name: env[name] for name in env if self.hands_on(name)})
         kept = self._keeping_lists(after, env)
         self._arms[-1] = region, self.cells.read_again(kept)
+        taken = [each for each in region.guards or () if not holds_here(each)]
         region.leave()
+        recorders()[-1].update(dict.fromkeys(taken))
 
     def _keeping_lists(self, after: Variables, env: Mapping[str, object]) -> Variables:
         """The variables at the end of an arm: see Note [Lists that replace one another]."""
@@ -150,6 +156,16 @@ class Branch(Statement):
     def recording(self) -> Recording | None:
         region = self._arms[-1][0] if self._arms else None
         return region if region is not None and region.is_open else None
+
+    @property
+    def arm(self) -> tuple[Value, bool] | None:  # type: ignore[override]
+        return (self._test._value, len(self._arms) == 1) if self.recording is not None else None
+
+    @property
+    def _limits_counters(self) -> bool:
+        """Whether the test says something of the counters of loops, in either arm."""
+        said = (self.session.said_by(self._test._value, holds) for holds in (True, False))
+        return any(map(any, said))
 
     def end_arm(self) -> None:
         """Note that this arm raises."""

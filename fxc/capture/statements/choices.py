@@ -303,13 +303,13 @@ def _joined(door: StatementDoor, left: object, right: Later, wanted: bool) -> An
         region.spill()
         if type(other) is bool:
             return variable_of(first) if other is wanted else other
-        return record("logical_and" if wanted else "logical_or", first, second)
-    rest = Recording(door.session)
-    known = rest.finished((), [Literal(np.bool_(not wanted))])
-    computed = region.finished((), [second])
-    arms = (computed, known) if wanted else (known, computed)
-    (found,) = door.session.record("cond", first, (), on_true=arms[0], on_false=arms[1])
-    return wrap(found)
+        both = door.session.record("logical_and" if wanted else "logical_or", first, second)
+    else:
+        known = Recording(door.session).finished((), [Literal(np.bool_(not wanted))])
+        no, yes = (known, region.finished((), [second]))[:: 1 if wanted else -1]
+        (both,) = door.session.record("cond", first, (), on_true=yes, on_false=no)
+    door.session.joined[both] = wanted, operand(test), operand(other)
+    return wrap(both)
 
 
 def _one_of(

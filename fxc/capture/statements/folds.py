@@ -18,7 +18,7 @@ from fxc.ir.size_guards import guard
 
 from ..forms.truths import flag_of
 from ..lists.traced_lists import TracedList
-from ..numbers.traced_int import decide_in_loops
+from ..numbers.varying import decide_in_loops
 from ..outside.containers import External, class_seen
 from ..regions.counted import FEW, Bounded, Counted, counted
 from ..regions.needed import StatementDoor

@@ -16,7 +16,8 @@ from fxc.ir.types import PY_INT
 from ..arrays.counting import bound_size
 from ..forms.truths import flag_of, going_on
 from ..numbers.python_numbers import arithmetic, logical_not, to_bool, to_int
-from ..numbers.traced_int import TracedInt, decide_in_loops, wrap_dim
+from ..numbers.traced_int import TracedInt, wrap_dim
+from ..numbers.varying import decide_in_loops
 from ..regions.counted import Bounded, Counted
 from ..regions.loop_guards import check_guards
 from ..regions.needed import StatementDoor
