@@ -337,3 +337,48 @@ def test_as_python(program: Callable[..., Any]) -> None:
     _check(program, compiled)
     raised = sum(run(program, call).error is not None for call in CALLS)
     assert compiled.cache_info().eager_calls == raised
+
+
+def two(b, w, xs):
+    for x in xs:
+        b = [y - x for y in b]
+        w = [y + x for y in w]
+    return b, w
+
+
+def exchanged(b, w, xs):
+    for x in xs:
+        b, w = w, [y - x for y in b]
+    return b, w
+
+
+def behind(b, w, xs):
+    for x in xs:
+        w = b
+        b = [y - x for y in b]
+    return b, w
+
+
+def now_one(b, w, xs):
+    for x in xs:
+        b = [y - x for y in b]
+        if x > 0:
+            w = [*b]
+    return {"b": b, "w": w}
+
+
+@pytest.mark.parametrize("program", [two, exchanged, behind, now_one])
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_two_lists_that_one_loop_makes_anew(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program)
+    for size in (7, 9, 0, 1, 12):
+        for is_one in (False, True):
+
+            def given(size: int = size, is_one: bool = is_one) -> Any:
+                b = [np.ones((2, 2)), np.ones((3, 2))]
+                return b, b if is_one else [np.ones((2, 2)), np.ones((3, 2))], np.arange(size) - 1.0
+
+            assert difference(run(program, given()), run(compiled, given())) == ""
+    if program is two:
+        graph = str(fxc.compile(two, fullgraph=True).inspect(*given()).captured)
+        assert graph.count("subtract(") < 8  # the loop is one of the graph

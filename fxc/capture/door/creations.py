@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.error_kinds import COUNTED_LIST
@@ -13,12 +14,23 @@ from ..outside.containers import External, class_seen
 from ..outside.outside import Outside
 from ..session.refusing import OBJECTS_APART, How, Request, Respecialise, refuse
 from ..session.session import Session
+from ..values.maybe_set import UNBOUND
 from ..values.shadows import class_of
 
 if TYPE_CHECKING:
     pass
 
 label_of = import_later("fxc.capture.lists.records", "label_of")
+
+
+@mutable
+class _Kin:
+    """Objects of which a result may be the one or the other. If not ``is_known``, there may be
+    more of them.
+    """
+
+    objects: dict[int, Any]
+    is_known: bool = True
 
 
 @mutable
@@ -36,6 +48,7 @@ class _Creation:
     is_item: bool = False  # a list that another one holds
     is_assigned: bool = False  # branches or loops change what it holds
     place: str | None = None  # among the results of a branch or loop
+    kin: _Kin | None = None  # what it stands for, or what stands for it
 
 
 _UNKNOWN = _Creation(None)
@@ -110,6 +123,29 @@ class Creations:
     def _sealed(self) -> list[Any]:
         return [each.object for each in self._known.values() if each.is_sealed]
 
+    def note_kin(self, one: object, *others: object, made: object = None) -> None:
+        """Note that a variable is one of these, before they are sealed for that; or what was
+        ``made`` to stand for them.
+        """
+        notes = [self._note(x) for x in (one, *others) if x is not UNBOUND]
+        known = [x.kin if x.kin is not None else _Kin({id(x.object): x.object}) for x in notes]
+        is_known = all(x.is_known for x in known)
+        is_known &= not any(x.is_listed or (x.kin is None and x.is_sealed) for x in notes)
+        kin = _Kin({key: x for each in known for key, x in each.objects.items()}, is_known)
+        if made is not None:
+            kin.objects[id(made)] = self._note(made).object
+        for x in kin.objects.values():
+            self._note(x).kin = kin
+
+    def _may_be_one(self, x: object, y: object) -> bool:
+        """Whether two of which others stand for one may be the same object."""
+        left, right = self._of(x).kin, self._of(y).kin
+        if left is None or right is None or left is right:
+            return True
+        for one, other in product(left.objects.values(), right.objects.values()):
+            self._outside.guard_distinct(one, other)
+        return not (left.is_known and right.is_known)
+
     def check_apart(self, *objects: object) -> None:
         """Begin again with objects that are not joined, if one of these is."""
         for x in objects:
@@ -157,7 +193,8 @@ class Creations:
             return
         kind, shown = class_of(x), self._outside.shown
         foreign = [(y, class_of(y)) for y in self._sealed() if id(y) in shown]
-        if any(y is not x and each is kind for y, each in (*others, *foreign)):
+        alike = (y for y, each in (*others, *foreign) if each is kind and y is not x)
+        if any(y is None or self._may_be_one(x, y) for y in alike):
             raise self._apart(x)
         others.append((x, kind))
 

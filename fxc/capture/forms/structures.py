@@ -86,6 +86,14 @@ class Structure:
         current().door.places.note_joined(made)
         return made
 
+    def standing_for(self, left: object, right: object, items: Iterable[object]) -> Any:
+        """The same, which stands for one of two."""
+        made = self.of(items)
+        if self.joined:
+            known = [x for x in (left, right) if x is not UNBOUND]
+            current().door.places.note_kin(*known, made=made)
+        return made
+
 
 def structure_of(x: object, name: str) -> Structure | None:
     """As ``_structure_of``; an item of a list that has none may have one as a record."""

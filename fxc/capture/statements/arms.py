@@ -71,12 +71,14 @@ def paired(
     structure = common_structure(left, right, name)
     if structure is not None:
         names = names_of(name, structure)
+        if structure.joined:
+            current().door.places.note_kin(left, right)
         both = [items_of(x, structure) for x in (left, right)]
         items = [
             paired(one, other, forms, values, item)
             for item, one, other in zip(names, *both, strict=True)
         ]
-        return lambda made: structure.of(item(made) for item in items)
+        return lambda made: structure.standing_for(left, right, [item(made) for item in items])
     place = len(values)
     values.append((forms(left, right, name), left, right, name))
     return lambda made: made[place]

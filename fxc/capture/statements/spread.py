@@ -29,6 +29,7 @@ class Spread:
         self.outer = tuple(names)
         self._structures: dict[str, Structure] = {}
         self._whole: set[str] = set()  # those that are not, though they may hold records
+        self._kin: dict[str, Any] = {}  # what a variable was once that is joined
 
     def within(self, names: Iterable[str]) -> Iterator[str]:
         """The variables and items that these variables stand for."""
@@ -70,6 +71,7 @@ class Spread:
             return
         if self._structures.setdefault(name, structure) != structure:
             return
+        self._note_kin(name, structure, *both)
         items = (items_of(x, structure) for x in (left, right))
         for item, one, other in zip(names_of(name, structure), *items, strict=True):
             self._learn(item, one, other)
@@ -97,8 +99,16 @@ class Spread:
                 f"{described(name)} is {structure.text} in one iteration of this loop, and "
                 "something else in another, which",
             )
+        if x is not UNBOUND:
+            self._note_kin(name, structure, x)
         for item, part in zip(names_of(name, structure), items_of(x, structure), strict=True):
             yield from self._open(item, part)
+
+    def _note_kin(self, name: str, structure: Structure, *objects: object) -> None:
+        """Note that a variable is one of these in some iteration."""
+        if structure.joined:
+            first = self._kin.setdefault(name, objects[0])
+            current().door.places.note_kin(first, *objects)
 
     def close(self, values: Variables) -> Variables:
         """The variables, with tuples in place of items."""
@@ -109,4 +119,9 @@ class Spread:
         if structure is None:
             return values[name]
         items = [self._close(item, values) for item in names_of(name, structure)]
-        return UNBOUND if items and all(x is UNBOUND for x in items) else structure.of(items)
+        if items and all(x is UNBOUND for x in items):
+            return UNBOUND
+        made = structure.of(items)
+        if structure.joined and name in self._kin:
+            current().door.places.note_kin(self._kin[name], made=made)
+        return made
