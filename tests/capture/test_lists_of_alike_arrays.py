@@ -164,6 +164,80 @@ def test_large_arrays_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
         assert ("parts.items" in graph) is is_copied
 
 
+def mini_batches(pairs, order):
+    weights = np.zeros_like(pairs[0][0])
+    pairs = [pairs[i] for i in order]
+    for k in range(0, len(pairs), 4):
+        change = np.zeros_like(weights)
+        for x, y, z in pairs[k : k + 4]:
+            change = change + x * y[0] - z
+        weights = weights - 0.1 * change
+    return weights
+
+
+def at_places(pairs, order):
+    total = 0.0
+    for i in order:
+        x, y, _ = pairs[i]
+        total = 0.5 * total + x[0] * y[-1]
+    return total
+
+
+def changed_in_tuples(pairs, order):
+    for x, _, z in pairs:
+        x += z
+    return pairs[order[0]]
+
+
+def beside_a_write_in_tuples(pairs, order):
+    total = 0.0
+    for _, y, _ in pairs:
+        order[1] = 0
+        total += y.sum()
+    return total, np.shares_memory(pairs[3][0], pairs[4][0])
+
+
+def _pairs(count: int, seed: int) -> list[Any]:
+    rows = zip(_arrays(count, 4, seed), _arrays(count, 3, seed), strict=True)
+    return [(x, y, float(k)) for k, (x, y) in enumerate(rows)]
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    "program", [mini_batches, at_places, changed_in_tuples, beside_a_write_in_tuples]
+)
+def test_tuples_of_alike_arrays(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program)
+    for count in (20, 31, 25):
+
+        def given(count: int = count) -> Any:
+            return _pairs(count, count), np.random.default_rng(count).permutation(count)
+
+        assert difference(run(program, given()), run(compiled, given())) == ""
+    if program in (mini_batches, at_places):
+        info = compiled.cache_info()
+        assert info.variants <= 2
+        assert info.eager_calls == info.parts == 0
+
+
+def test_a_write_to_an_array_in_a_tuple() -> None:
+    def program(pairs, y):
+        total = 0.0
+        for x, _, _ in pairs:
+            y[0] += 1
+            total += x[0]
+        return total
+
+    compiled = fxc.compile(program)
+    for is_item in (False, True, False):
+
+        def given(is_item: bool = is_item) -> Any:
+            pairs = _pairs(20, 0)
+            return pairs, pairs[7][0] if is_item else np.ones(5)
+
+        assert difference(run(program, given()), run(compiled, given())) == ""
+
+
 def appended(x, y):
     parts = [y]
     for v in x:

@@ -1,14 +1,16 @@
-"""Arrays that guard programs make of lists of numbers, and of lists of arrays that are alike."""
+"""Arrays that guard programs make of lists of numbers, of arrays that are alike, and of tuples."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.records import frozen
+
+from .program import Source
 
 # See Note [Lists of numbers].
 FEW_NUMBERS = 4  # items of a list that are read one by one in any case
@@ -37,46 +39,6 @@ class Numbers:
 
 
 @frozen
-class Columns:
-    """Items that are tuples of as many numbers, of these types."""
-
-    kinds: tuple[type, ...]
-
-    @property
-    def alike(self) -> int:
-        """All arrays are of one size."""
-        return len(self.kinds)
-
-    def arrays(self, items: Sequence[Any]) -> Arrays:
-        """A new array for each place of the tuples; Nones if they are others, or few."""
-        width = len(self.kinds)
-        if set(map(type, items)) == {tuple} and set(map(len, items)) == {width}:
-            columns = zip(*items, strict=True)
-            found = [Numbers(k).arrays(x)[0] for k, x in zip(self.kinds, columns, strict=True)]
-            if all(x is not None for x in found):
-                return tuple(found)
-        return (None,) * width
-
-
-@frozen
-class Ragged:
-    """Items that are lists of any length, of numbers of one type. As many arrays are ``alike``."""
-
-    kind: type
-    alike = 2
-
-    def arrays(self, items: Sequence[Any]) -> Arrays:
-        """Arrays of where each list begins, of lengths, and of all numbers; Nones for others."""
-        if set(map(type, items)) != {list} or len(items) <= FEW_NUMBERS:
-            return (None,) * 3
-        flat = list(chain.from_iterable(items))
-        if set(map(type, flat)) != {self.kind} or len(flat) < 2:
-            return (None,) * 3
-        counts = np.array(list(map(len, items)))
-        return np.cumsum(counts) - counts, counts, _array(flat, self.kind)
-
-
-@frozen
 class OneShape:
     """Items that are arrays of this dtype, and of one shape of so many axes, in C order."""
 
@@ -102,18 +64,57 @@ class OneShape:
         )
 
 
+@frozen
+class Columns:
+    """Items that are tuples of as many numbers, and arrays, as these forms say."""
+
+    columns: tuple[Numbers | OneShape, ...]
+
+    @property
+    def alike(self) -> int:
+        """All arrays have as many rows."""
+        return len(self.columns)
+
+    @property
+    def has_arrays(self) -> bool:
+        """Whether there are arrays in the tuples."""
+        return any(type(column) is OneShape for column in self.columns)
+
+    def arrays(self, items: Sequence[Any]) -> Arrays:
+        """A new array for each place of the tuples; Nones if they are others, or few."""
+        width = len(self.columns)
+        if set(map(type, items)) == {tuple} and set(map(len, items)) == {width}:
+            parts = zip(*items, strict=True)
+            found = [form.arrays(x)[0] for form, x in zip(self.columns, parts, strict=True)]
+            if all(x is not None for x in found):
+                return tuple(found)
+        return (None,) * width
+
+
+@frozen
+class Ragged:
+    """Items that are lists of any length, of numbers of one type. As many arrays are ``alike``."""
+
+    kind: type
+    alike = 2
+
+    def arrays(self, items: Sequence[Any]) -> Arrays:
+        """Arrays of where each list begins, of lengths, and of all numbers; Nones for others."""
+        if set(map(type, items)) != {list} or len(items) <= FEW_NUMBERS:
+            return (None,) * 3
+        flat = list(chain.from_iterable(items))
+        if set(map(type, flat)) != {self.kind} or len(flat) < 2:
+            return (None,) * 3
+        counts = np.array(list(map(len, items)))
+        return np.cumsum(counts) - counts, counts, _array(flat, self.kind)
+
+
 def form_of_items(items: Sequence[Any]) -> Numbers | Columns | Ragged | OneShape | None:
     """What the items of a list are, if ``arrays`` takes them."""
     kinds = set(map(type, items)) if len(items) > FEW_NUMBERS else set()
     if len(kinds) != 1:
         return None
     (kind,) = kinds
-    if kind is np.ndarray:
-        first = items[0]
-        if first.dtype.kind not in "biufc" or first.size < 2:
-            return None
-        made = OneShape(first.dtype, first.ndim)
-        return made if made.fits(items) else None
     if kind is list:
         flat = list(chain.from_iterable(items))
         found = _kind_of(flat) if len(flat) > 1 else None
@@ -122,11 +123,34 @@ def form_of_items(items: Sequence[Any]) -> Numbers | Columns | Ragged | OneShape
         widths = set(map(len, items))
         if len(widths) > 1 or not 0 < min(widths) <= _MOST_COLUMNS:
             return None
-        columns = [_kind_of(column) for column in zip(*items, strict=True)]
+        columns = [_form_of_column(column) for column in zip(*items, strict=True)]
         known = tuple(column for column in columns if column is not None)
         return Columns(known) if len(known) == len(columns) else None
+    return _form_of_column(items)
+
+
+def _form_of_column(items: Sequence[Any]) -> Numbers | OneShape | None:
+    if type(items[0]) is np.ndarray:
+        first = items[0]
+        if first.dtype.kind not in "biufc" or first.size < 2:
+            return None
+        made = OneShape(first.dtype, first.ndim)
+        return made if made.fits(items) else None
     found = _kind_of(items)
     return None if found is None else Numbers(found)
+
+
+def copied(
+    form: object, items: Sequence[Any], source: Source
+) -> Iterator[tuple[Sequence[np.ndarray], Source]]:
+    """The arrays in a list that are copied, and how to get at them."""
+    if type(form) is OneShape:
+        yield items, source
+    elif type(form) is Columns:
+        for place, column in enumerate(form.columns):
+            if type(column) is OneShape:
+                rows = Source(f"[each[{place}] for each in {source.var}]", source.text)
+                yield [each[place] for each in items], rows
 
 
 def _kind_of(items: Sequence[Any]) -> type | None:

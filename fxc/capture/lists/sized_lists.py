@@ -18,7 +18,7 @@ from fxc.ir.types import ScalarType
 
 from ..arrays.late_elements import python_element
 from ..arrays.traced_array import TracedArray
-from ..forms.form import Number, of_tuple
+from ..forms.form import Form, Number, of_tuple
 from ..forms.items import form_of_items
 from ..forms.mixed import listed_kinds
 from ..regions.counted import FEW
@@ -136,20 +136,31 @@ def list_of(array: TracedArray) -> Any:
     return list_of_vector(array)
 
 
-def tuples_of(columns: Sequence[TracedArray]) -> TracedList:
-    """The list of the tuples whose items stand in new vectors."""
-    form = of_tuple(map(_form_of_elements, columns))
-    return TracedList.sized(form, tuple(each._value for each in columns))
+def tuples_of(columns: Sequence[TracedArray], are_copies: bool = False) -> TracedList:
+    """The list of the tuples whose items stand in new arrays, or in copies of the caller's."""
+    form = of_tuple(map(_form_of_rows, columns))
+    made = TracedList.sized(form, tuple(each._value for each in columns))
+    return _of_callers(made) if are_copies else made
 
 
 def arrays_of(rows: TracedArray) -> TracedList:
     """The list of the arrays of the caller's that the rows of this one are copies of."""
-    form = form_of_items([rows[0]], None)
-    assert form is not None
-    made = TracedList.sized(form, (rows._value,))
+    return _of_callers(TracedList.sized(_form_of_rows(rows), (rows._value,)))
+
+
+def _of_callers(made: TracedList) -> TracedList:
+    """Note that the arrays in a list are copies of the caller's."""
     made.borrow(())
     made.session.aliases.of_callers.append(made.keeper)
     return made
+
+
+def _form_of_rows(rows: TracedArray) -> Form:
+    if rows._type.rank == 1:
+        return _form_of_elements(rows)
+    form: Form | None = form_of_items([rows[0]], None)
+    assert form is not None
+    return form
 
 
 MOST_LISTED = 256

@@ -376,14 +376,13 @@ class Inputs:
                 strides.append(symbol(text, hint=stride, lower=low))
         return tuple(strides)
 
-    def array_of_list(
-        self, items: np.ndarray, source: Source, name: str, beside: Any = None
-    ) -> object:
-        """The array that guards make of a list: of any size, or of that of ``beside``."""
+    def array_of_list(self, items: Any, source: Source, name: str, beside: Any = None) -> object:
+        """The array that guards make of a list: of any length, or of that of ``beside``."""
         self.guards.check(f"type({source.var}) is ndarray", f"{source.text} holds such numbers")
         value = self.add_input(array_type(items.dtype, ()), source, f"{name}.items")
-        dims = self._dims(items, source, value.name) if beside is None else beside._type.shape
-        value.type = array_type(items.dtype, dims)
+        rows = () if beside is None else beside._type.shape[:1]
+        dims = rows if rows and items.ndim == 1 else self._dims(items, source, value.name)
+        value.type = array_type(items.dtype, (*rows, *dims[len(rows) :]))
         self.arrays[value] = items
         return TracedArray(value)
 

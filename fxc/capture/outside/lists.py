@@ -9,7 +9,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import CHANGE_OUTSIDE
 
-from ..guards.arrays_of_lists import Columns, Numbers, OneShape, Ragged, form_of_items
+from ..guards.arrays_of_lists import Columns, Numbers, OneShape, Ragged, copied, form_of_items
 from ..session.refusing import How, Request, Requests, Respecialise, refuse
 from ..values.above import above
 from ..values.objects import MISSING
@@ -22,11 +22,11 @@ from .containers import ExternalSequence, Held, give_reads, is_number, is_plain,
 # for items at known places. Where it takes all of them (a function of NumPy's, an index, a loop) or
 # one at a place that is not known, the guard program makes an array of the items, whose size is a
 # symbol: one input of the graph, one compilation for all lengths, and one look at each item in C.
-# Of a list of tuples of numbers it makes an array for each place of the tuples; of a list of lists
-# of numbers, of any length, one of all numbers, and two that say where each list begins and ends:
-# these can be read as lists of a pool (Note [Pools of lists]), and as long as the program changes
-# no list from outside. Of a list of many arrays that are alike it makes one with a row for each:
-# these are copies (Note [Given arrays]), so guards say that nothing that is written is one of them.
+# Of a list of lists of numbers, of any length, it makes one of all numbers, and two that say where
+# each list begins and ends: these can be read as lists of a pool (Note [Pools of lists]), and as
+# long as the program changes no list from outside. Of a list of many arrays that are alike it makes
+# one with a row for each: these are copies (Note [Given arrays]), so guards say that nothing that
+# is written is one of them. Of a list of tuples it makes such an array for each place of them.
 # If the program cannot be captured so, it is captured again with the items one by one; so it is if
 # the program changes the list.
 
@@ -179,14 +179,15 @@ class ExternalList(ExternalSequence, list[Any]):
                 part = outside.guards.fetch(f"{made.var}[{place}]", source.text)
                 beside = found[0] if 0 < place < form.alike else None
                 found.append(outside.array_of_list(items, part, held.name, beside))
-            if type(form) is OneShape:
-                outside.stacked.append((held.real, source, self._to(How.BY_ITEMS)))
+            for arrays, rows in copied(form, held.real, source):
+                outside.stacked.append((arrays, rows, self._to(How.BY_ITEMS)))
             self._numbers = found
         return self._numbers
 
     def is_of_numbers(self) -> bool:
         """Whether ``as_array`` gives an array."""
-        return type(self._known_form()) in (Numbers, Columns, OneShape)
+        form = self._known_form()
+        return type(form) in (Numbers, OneShape) or (type(form) is Columns and not form.has_arrays)
 
     def _known_form(self) -> object:
         """What the items are, if the guard program makes arrays of them."""
@@ -217,7 +218,7 @@ class ExternalList(ExternalSequence, list[Any]):
             lists.outside |= {self._to(How.BY_ITEMS)}
             return above().rows_of(str(self._to(How.BY_ITEMS)), *self._inputs())
         if type(form) is Columns:
-            return above().tuples_of(self._inputs())
+            return above().tuples_of(self._inputs(), form.has_arrays)
         if type(form) is OneShape:
             return above().arrays_of(self._inputs()[0])
         return above().list_of(self.as_array())

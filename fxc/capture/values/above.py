@@ -46,7 +46,7 @@ class Above:
     repeated: Callable[[list[Any], Dim], object]  # ``items * count``
     to_list: Callable[[Any], object]  # ``x.tolist()``
     list_of: Callable[[Any], object]  # a new vector's items; None where Python makes the list
-    tuples_of: Callable[[Sequence[Any]], object]  # whose items stand in vectors
+    tuples_of: Callable[..., object]  # whose items stand in arrays, copies of the caller's or new
     arrays_of: Callable[[Any], object]  # whose items are the rows of an array, a copy
     rows_of: Callable[[str, Any, Any, Any], object]  # lists whose items stand in a vector
     list_to_grow: Callable[..., Any]  # empty or not, as if made where the program begins
