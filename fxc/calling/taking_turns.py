@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fxc.compilations import trials
-from fxc.compilations.decisions import SHARE, note_waste, types_of
+from fxc.compilations.decisions import SHARE, captures_left, note_waste, seconds_awaited, types_of
 from fxc.compilations.trials import (
     BY_LITTLE,
     HANDING_ON,
@@ -158,10 +158,9 @@ class TakingTurns(Resting[P, R]):
         """How many calls of a driver that has lost a trial Python is to take."""
         split, state = self._state.split, self._state
         captures = [] if split is None else split.captures
-        seconds = max((each.left for each in captures), default=0.0)
-        if seconds > 0:
-            least = 1
-            for each in captures:
+        if split is not None and (left := captures_left(split)):
+            least, seconds = 1, max(each.left for each in left)
+            for each in left:
                 each.left = 0.0  # when Python has taken these calls
         else:
             taken = sum(each.seconds for each in (*state.captures.values(), *captures))
@@ -209,7 +208,8 @@ class TakingTurns(Resting[P, R]):
 
         longest = math.inf if split.is_measured else LONG_DRIVER
         trial = Trial(longest=longest, saved=HANDING_ON)
-        ways = Ways(run, self.__fxc_original__, lambda: (captures_begun(), 0), True)
+        function, left = self.__fxc_original__, lambda: seconds_awaited(split)
+        ways = Ways(run, function, lambda: (captures_begun(), 0), True, left)
         turn = Tried(key, ways, trial, self._state.pace(key), end, self._arrange)
         split.is_tried = True
         self._give_turn(turn)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fxc.cache.entries import Entries
     from fxc.capture.guards.program import GuardProgram
     from fxc.capture.refusals import Refusal
+    from fxc.split.splits import Split
 
     from .variants import Variant
 
@@ -203,6 +204,7 @@ class Captures:
     usual: float = 0.0  # seconds of a call in Python, by the clock of the thread,
     unmeasured: int = 0  # and how many more are not measured by it
     is_put_off: bool = False  # the next one, which is estimated to take long
+    is_awaited: bool = False  # the next one, by the last call that no variant took
     refused: Refused | None = None
     entries: Entries | None = None  # of the disk cache
 
@@ -302,13 +304,33 @@ class Captures:
     def must_wait(self, variants: Sequence[Variant]) -> bool:
         """Whether Python has to spend more before the next one, as those so far do not pay."""
         if self.of_objects and are_in_vain():
-            return self.left > 0 or are_over()
-        return self.left > 0 and (self.cost > 0 or not self.pay(variants))
+            self.is_awaited = self.left > 0 or are_over()
+        else:
+            self.is_awaited = self.left > 0 and (self.cost > 0 or not self.pay(variants))
+        return self.is_awaited
 
     def pay(self, variants: Sequence[Variant]) -> bool:
         """Whether one more may be worth its time, after those that the variants come from."""
         served = sum(variant.all_calls - 1 for variant in variants)
         return served >= self.count and served * _SAVED >= self.seconds
+
+
+def captures_left(split: Split) -> list[Captures]:
+    """The captures of what a driver calls, and of what that calls in turn, for which Python is to
+    spend some time first.
+    """
+    found: dict[int, Any] = {}
+    left = [*split.called]
+    while left:
+        state = left.pop()._state
+        if found.setdefault(id(state), state) is state and state.split is not None:
+            left += [each for each in state.split.called if id(each._state) not in found]
+    return [each for state in found.values() for each in state.captures.values() if each.left > 0]
+
+
+def seconds_awaited(split: Split) -> float:
+    """How many seconds Python has to spend before the captures that calls wait for there."""
+    return max((x.left for x in captures_left(split) if x.is_awaited), default=0.0)
 
 
 def kinds_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:

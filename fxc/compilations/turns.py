@@ -29,6 +29,10 @@ from .trials import LONG_LOOP, UNUSUAL, Trial, note_call, noted, now, since
 # - A function that is ``Tried`` is called by one way and the other: Note [Trials]. After its first
 #   calls that must not be seen in the time of all: where some calls of the trial take longer than
 #   Python's do, Python takes so many ``between`` them and the next that a twentieth is lost.
+# - A driver whose parts, or what it calls, wait to be captured (Note [Captures that pay]) is no
+#   faster than Python yet, and Python's calls would let them wait longer. So the trial of one that
+#   takes no less than half a millisecond, beside which what it does itself is nothing, begins
+#   behind these captures, or when it has run for four times as long as they have to wait.
 
 # Note [Rests]
 # Programs of many small functions that handle objects call them with arguments of many kinds, and
@@ -48,6 +52,7 @@ _FREE = 10  # calls at first, when those of a trial follow each other whatever t
 _LOST = 0.04  # of Python's time, that trials may take more
 _TIMING = 4e-6  # seconds that it takes to time a call
 _ROW, _MOST_BETWEEN = 6, 2048  # calls of a trial in a row, as those alone find empty caches
+_MOST_EARLY = 4  # times the seconds that a capture waits for: more of a driver's go into its trial
 _FIRST_REST, _LONGEST_REST = 32, 8192  # calls, but so many only as take these seconds
 _REST, _FEWEST = 0.02, 4  # or a few
 _KNOWN = 3  # brief calls after which it is known how long Python takes
@@ -184,13 +189,14 @@ class Pace:
 class Ways:
     """What is compared: two ways to run a call. ``work`` gives how many captures have begun, and
     how often fxc did what makes a call take longer than those that follow. What is ``ours`` may be
-    a driver, which Python runs, too.
+    a driver, which Python runs, too; what it calls waits to be captured for the seconds ``left``.
     """
 
     ours: Callable[..., Any]
     python: Callable[..., Any]
     work: Callable[[], tuple[int, int]]
     is_driver: bool = False
+    left: Callable[[], float] = float
 
 
 class Tried:
@@ -216,7 +222,8 @@ class Tried:
         self._end, self._arrange = end, arrange
         self._first, self._unusual = _FIRST, UNUSUAL
         self._taken = 0
-        self._last = float("inf")  # seconds of the last call that was ours
+        self._last = float("inf")  # seconds of the last call that was ours,
+        self._ours, self._spent = 0, 0.0  # and of all in which there was no capture
 
     @property
     def taken(self) -> int:
@@ -226,11 +233,19 @@ class Tried:
     @property
     def _is_pythons(self) -> bool:
         """Whether Python is to run the next call: it is soon known how long it takes."""
+        if self._is_early():
+            return False
         if self._trial.is_pythons:
             return True
         pace = self._pace
         is_asked = not pace.is_known or (pace.row == 1 and pace.python < LONG_LOOP)
         return is_asked and self._last <= self._trial.longest
+
+    def _is_early(self) -> bool:
+        """Whether a trial of a driver would end before what takes most of its time is compiled."""
+        if self._spent <= LONG_LOOP * self._ours:
+            return False
+        return self._spent < _MOST_EARLY * self.ways.left()
 
     @hands_on
     def __call__(self, *args: object, **kwargs: object) -> Any:
@@ -257,6 +272,10 @@ class Tried:
             self._pace.note(seconds)
         else:
             self._last = seconds
+            if work[0] == before[0]:
+                self._ours, self._spent = self._ours + 1, self._spent + seconds
+            if self._is_early():
+                return
         is_unusual = work != before and self._unusual > 0
         if is_unusual or (self._first > 0 and not is_pythons):
             self._unusual -= 1 if seconds < LONG_LOOP else _LONG_ONE

@@ -216,6 +216,41 @@ def test_a_driver_is_timed_when_its_parts_are_not_on_trial_any_more() -> None:
     assert trial.compiled_calls >= CALLS
 
 
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_driver_is_tried_when_what_it_calls_is_captured(
+    is_late: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python's calls would let the captures wait longer; but no trial waits for ever."""
+    monkeypatch.setattr(turns, "since", lambda start: 1e-3)
+    trial, left = Trial(longest=LONG_DRIVER), [0.02]
+
+    def driver() -> None:
+        left[0] -= 0.0 if is_late else 1e-3
+
+    turn = tried(driver, lambda: None, trial, lambda trial: None)
+    turn.ways = replace(turn.ways, left=lambda: left[0])
+    for _ in range(15):
+        turn()
+    assert trial.compiled_calls == trial.python_calls == 0
+    for _ in range(100):
+        turn()
+    assert trial.python_calls > 0
+
+
+def test_captures_that_wait_are_those_of_all_that_is_called() -> None:
+    def called(*left: float, split: Any = None) -> Any:
+        captures = dict(enumerate(decisions.Captures(left=each) for each in left))
+        return types.SimpleNamespace(_state=types.SimpleNamespace(captures=captures, split=split))
+
+    inner: Any = types.SimpleNamespace(called=[called(0.0, 3.0)])
+    inner.called.append(called(-1.0, split=inner))  # it calls itself
+    outer: Any = types.SimpleNamespace(called=[called(2.0), called(4.0, split=inner)])
+    assert sorted(each.left for each in decisions.captures_left(outer)) == [2.0, 3.0, 4.0]
+    assert decisions.seconds_awaited(outer) == 0.0
+    inner.called[0]._state.captures[1].is_awaited = True
+    assert decisions.seconds_awaited(outer) == 3.0
+
+
 def test_what_is_called_is_decided_on_before_what_calls_it() -> None:
     """Python takes longer in calls of which a part is on trial; they do not count."""
     trial, called = Trial(longest=LONG_DRIVER), Trial()
