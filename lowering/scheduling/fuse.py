@@ -49,6 +49,7 @@ from .wraps import split_wraps
 interchange = import_later("fxc.lowering.scheduling.interchange", "interchange")
 taps = import_later("fxc.lowering.scheduling.taps", "taps")
 recompute = import_later("fxc.lowering.scheduling.recompute", "recompute")
+in_results = import_later("fxc.lowering.scheduling.in_results", "in_results")
 
 
 def fuse(program: Program) -> Program:
@@ -61,14 +62,20 @@ def fuse(program: Program) -> Program:
     program = replace(program, body=Merging(program).block(program.body))
     program = replace(program, body=forward(program, program.body))
     program = drop_dead(kept_once(program))
-    if any(buffer.role == "temp" for buffer in program.buffers.values()):
+    if _has_temporaries(program):
         program = drop_dead(recompute(program))
     program = split_quotients(split_wraps(shrink(program)))
     if any(isinstance(stmt, For) for stmt in walk(program.body, into_loops=False)):
         program = interchange(taps(program))
     program = strips(program)
+    if _has_temporaries(program):
+        program = in_results(program)
     program = replace(program, body=fetched_ahead(program, program.body))
     return replace(program, body=tuple(collapse(program, stmt) for stmt in program.body))
+
+
+def _has_temporaries(program: Program) -> bool:
+    return any(buffer.role == "temp" for buffer in program.buffers.values())
 
 
 class Merging:
