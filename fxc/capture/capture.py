@@ -17,7 +17,14 @@ from .attempt import GivenCall, Terms, begun
 from .captured import Captured
 from .outside.overlaps import SizesNeeded
 from .services import SERVICES
-from .session.refusing import IN_ARRAYS, How, LeftToPython, Requests, Respecialise
+from .session.refusing import (
+    HANDLED_BY_PYTHON,
+    IN_ARRAYS,
+    How,
+    LeftToPython,
+    Requests,
+    Respecialise,
+)
 from .session.session import MOST_SECONDS, Budget, Session
 from .values.above import serve
 
@@ -117,6 +124,11 @@ class _Attempts:
                 replace(self.terms, requests=self._with_lists),
                 frozenset(),
             )
+            return True
+        handled = {each for each in self.terms.requests if each.how is How.HANDLED}
+        if not otherwise and handled:
+            left = self.terms.requests - handled | {HANDLED_BY_PYTHON}
+            self.terms = replace(self.terms, requests=left)
             return True
         if not otherwise:
             first.refusal = error.refusal

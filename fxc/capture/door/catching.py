@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,8 @@ from .reads import name_of
 
 # See Note [Rooms with one door].
 is_confirmed = import_later("fxc.capture.door.failures", "is_confirmed")
+forget = import_later("fxc.capture.statements.raised", "forget")
+raises_if = import_later("fxc.capture.statements.raised", "raises_if")
 rely_on_text = import_later("fxc.capture.door.failures", "rely_on_text")
 
 _NUMPYS = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
@@ -44,27 +48,49 @@ _PLAIN_ERRORS = (
 )
 
 
+class Unsure:
+    """What may have been raised, and who waits for it. See Note [Handled in the graph]."""
+
+    def __init__(self) -> None:
+        self.tries: list[Any] = []  # frames, depths, ends of bodies, names of what is handled
+        self.checks: list[tuple[FrameType, int]] = []  # frames and depths
+        self.pending: list[tuple[type, Any]] = []  # classes, and flags of the graph
+        self.leaving: list[type] = []  # those of the last test
+        self.kinds: dict[tuple[FrameType, int], type] = {}  # by the lines that raise
+
+
 class Catching(Attributes):
     """Exceptions, context managers and imports of one capture."""
 
     def __init__(self, session: Session, outside: Outside) -> None:
         super().__init__(session, outside)
         self.raised: list[Any] = []  # what the program has raised itself
+        self.unsure = Unsure()
 
     def context(self, manager: object) -> object:
         """``manager`` in ``with manager:``."""
         if isinstance(manager, Ignoring | Filtering):
             return manager
         if objects.has_python_method(class_of(manager), "__enter__"):
-            return Manager(self, manager, self.trying())
+            self.session.handles = True
+            return Manager(self, manager, self.depth())
         raise refuse(STATEMENT, f"a with statement over a {name_of(manager)}")
 
-    def trying(self) -> int:
-        """Before a try statement: how many branches and loops around it are being captured."""
+    def trying(self, about: tuple[Any, ...]) -> int:
+        """Before a try statement: how many branches and loops around it are being captured. It is
+        told the last line of the body, and what the handlers are for.
+        """
         self.session.handles = True
-        return self._depth()
+        if about[0]:
+            self.unsure.tries.append((sys._getframe(1), self.depth(), *about))
+        return self.depth()
 
-    def _depth(self) -> int:
+    def raises_if(self, kind: type[Exception], flag: Callable[[], Any]) -> Any:
+        """What ``flag`` gives, if what it tells that an operation raises is tested next."""
+        return raises_if(self, kind, flag)
+
+    def depth(self) -> int:
+        """How many branches and loops around are being captured."""
         return len(self.session.regions) + len(self.session.statements)
 
     def caught(self, around: int, named: bool = False) -> None:
@@ -103,11 +129,13 @@ class Catching(Attributes):
         """Refuse to handle what NumPy might not have raised, or not in this way."""
         if error is not None:
             check_no_bug(error, self.raised)
+        if self.unsure.checks:
+            forget(self)
         if self.session.error is not None:
             raise self.session.error
         if not isinstance(error, Exception) or isinstance(error, FxcError):
             raise error or AssertionError("no exception is being handled")
-        if self._depth() != around:
+        if self.depth() != around:
             raise refuse(
                 EXCEPTION,
                 f"a handler for a {type(error).__name__} around a branch or loop that is captured "

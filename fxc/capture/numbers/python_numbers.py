@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,19 @@ def arithmetic(name: str, *xs: Any) -> Any:
     op, operands = _NAMES[name], [operand(x) for x in xs]
     if op in _DIVISIONS and isinstance(operands[1], Literal) and operands[1].value == 0:
         getattr(operator, name)(type(xs[1])(1), xs[1])  # Python raises right here
+    if op in _DIVISIONS and current().handles and not isinstance(operands[1], Literal):
+        operands[1] = _handled_if_zero(operands[1])
     op, operands = _respelled(op, operands)
     return record(_may_fail(op, operands), *operands)
+
+
+def _handled_if_zero(x: Operand) -> Operand:
+    """A divisor, or 1 instead of 0 if the program handles what Python raises."""
+    if x.type.dtype.kind == "c":
+        return x  # to add 0 changes the sign of a part that is -0.0
+    zero = partial(arithmetic, "eq", variable_of(x), 0)
+    is_zero = current().door.raises_if(ZeroDivisionError, zero)
+    return x if is_zero is None else operand(arithmetic("add", variable_of(x), is_zero))
 
 
 @functools.cache

@@ -15,6 +15,10 @@ class StatementDoor(Protocol):
     # What these are of needs statements itself.
     outside: Any
     places: Any
+    unsure: Any
+
+    def depth(self) -> int:
+        """How many branches and loops around are being captured."""
 
     @property
     def lists(self) -> Any:

@@ -32,6 +32,7 @@ from .locations import line_text, user_columns, user_location
 #    can asks for: its first iteration apart, or, if no list is in question, a constant, or Python;
 #    the lists that a region has changed, of the graph; those of a size, Python's; those of arrays.
 # 4. Of what is refused nevertheless, all that may help: ``Session.retries``, ``MadeLists.sized``.
+# 5. Without those to handle exceptions in the graph (``HANDLED``), which are taken back.
 # In any case the next attempt lets those numbers vary that the program has been seen to store to.
 
 
@@ -53,6 +54,7 @@ class How(Enum):
     WITHOUT_ONE = "without an iteration"  # what loops of a function assign has flags
     DRIVEN = "driven"  # the body of a loop is a function, which a generator calls
     ENDED = "ended"  # an arm of a branch ends where it raises an exception
+    HANDLED = "handled"  # what a line raises is handled in the graph
     HOLDS = "holds"  # the test of a branch, else the call is Python's
     FAILS = "fails"  # the same of its opposite
     AS_LOOPS = "as loops"  # a comprehension with several ``for`` is loops of the graph
@@ -99,6 +101,7 @@ VIEWS_BY_SIZES = Request("views by reshape", How.BY_SIZES)
 ROWS_BY_PYTHON = Request("rows of lists", How.BY_PYTHON)
 BEHIND_LOOPS = Request("arrays behind loops", How.ONE_OF_TWO)
 UPDATES_BY_PYTHON = Request("what C code writes", How.BY_PYTHON)  # unless that is known
+HANDLED_BY_PYTHON = Request("exceptions", How.BY_PYTHON)  # that depend on data
 OBJECTS_APART = Request("objects", How.APART)
 RECORDS_APART = Request("records of several arrays", How.APART)
 

@@ -56,9 +56,10 @@ if TYPE_CHECKING:
 
 # See Note [Rooms with one door].
 drive = import_later("fxc.capture.staging.driving", "drive")
+handle_in_graph = import_later("fxc.capture.staging.handled", "handle_in_graph")
 
 _COPYING = How.WITH_REST, How.LEFT_FIRST, How.WITHOUT_ONE
-_ASKED = *_COPYING, How.DRIVEN, How.ENDED
+_ASKED = *_COPYING, How.DRIVEN, How.ENDED, How.HANDLED
 _MOST = 6
 _INERT = (
     *(ast.Name, ast.Constant, ast.Subscript, ast.Slice, ast.Tuple, ast.expr_context),
@@ -129,6 +130,8 @@ def rewrite(node: ast.AST, branches: Asked) -> None:
     """Write these branches and loops in a function otherwise."""
     if driven := {line for line, how in branches if how is How.DRIVEN}:
         drive(node, driven)
+    if handled := {line for line, how in branches if how is How.HANDLED}:
+        handle_in_graph(node, handled)
     without = {line for line, how in branches if how is How.WITHOUT_ONE}
     for each in walk_statements(node) if without else ():
         if isinstance(each, ast.FunctionDef):

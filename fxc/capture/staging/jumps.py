@@ -37,8 +37,11 @@ from .nodes import (
     assign,
     at,
     change_blocks,
+    door_call,
     is_endless,
+    name_of,
     not_name,
+    placed,
     set_flag,
     set_flags,
     walk,
@@ -53,7 +56,7 @@ def without_jumps(node: ast.FunctionDef, prefix: str) -> list[ast.stmt]:
     Loops that may be left early get an attribute ``stop``: the name of a flag. Statements that
     keep their jumps, such as those of a ``finally``, have a true attribute ``plain``.
     """
-    return _Jumps(prefix).function(node.body)
+    return _Jumps(prefix).function(node)
 
 
 @mutable
@@ -94,13 +97,14 @@ class _Jumps:
         self._count = 0
         self._returns = False
 
-    def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
+    def function(self, node: ast.FunctionDef) -> list[ast.stmt]:
+        body = node.body
         self._returns = mark_plain(body)
         if self._returns:
             body = [*body, at(body[-1], ast.Return(value=None))]
         block = self._block(body, _Around())
         if self._returns:
-            result = ast.Name(RESULT, ast.Load())
+            result = _handed(node, at(body[-1], ast.Name(RESULT, ast.Load())))
             block.body.append(at(body[-1], ast.Return(value=result)))
         return block.body
 
@@ -332,6 +336,13 @@ class _Jumps:
         made.stop = stop if flags else None
         made.by_turns = by_turns
         return [*before, *unset, at(node, made)], [*after, *ends]
+
+
+def _handed(node: ast.AST, result: ast.expr) -> ast.expr:
+    """What a function returns, beside what it raises: Note [Handled in the graph]."""
+    raised = vars(node).get("raised", {})
+    parts = [part for at, name in raised.items() for part in (ast.Constant(at), name_of(name))]
+    return placed(result, door_call("handed", result, *parts)) if parts else result
 
 
 class Raising(ast.stmt):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from .nodes import FUNCTIONS, children, own_statements
+from .nodes import FUNCTIONS, children, own_statements, placed, walk
 
 
 class Returned(ast.stmt):
@@ -17,6 +17,7 @@ class Returned(ast.stmt):
 _LOOPS = (ast.For, ast.While)
 _JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Raise, Returned)
 _YIELDS = (ast.Yield, ast.YieldFrom, ast.Await)
+_NAMES = (ast.Name, ast.Attribute)
 _KEEPING = (ast.Match, ast.TryStar)
 
 
@@ -128,3 +129,16 @@ def yields(node: ast.AST) -> bool:
 
 def _parts(node: ast.AST) -> list[ast.AST]:
     return [] if isinstance(node, FUNCTIONS) else children(node)
+
+
+def handles(node: ast.Try) -> ast.expr:
+    """The last line in front of the handlers of a ``try`` statement, and the names of the classes
+    that they are for as they are written.
+    """
+    kinds = [each.type for each in node.handlers]
+    named = [part for each in kinds if each is not None for part in walk(each)]
+    names = [x.id if isinstance(x, ast.Name) else x.attr for x in named if isinstance(x, _NAMES)]
+    names += ["Exception" for each in kinds if each is None]
+    end = node.handlers[0].lineno - 1 if node.handlers else 0
+    parts = [ast.Constant(end), *(ast.Constant(each) for each in names)]
+    return placed(node, ast.Tuple([*parts], ast.Load()))

@@ -15,6 +15,7 @@ from .comprehensions import Comprehensions
 from .continuations import ended, note_choice, without_deep_branches
 from .expressions import OF_SETS, note_held, note_made_of_item
 from .jumps import RESULT, Raising, without_jumps
+from .leaving import handles
 from .liveness import Handed, handed_on
 from .names import CapturedNode, FunctionNode, parameters, scope_of
 from .nodes import at, call_of, door_part, held_in, later, loops_in, name_of, names_of, placed, walk
@@ -281,7 +282,8 @@ class Rewriter(Comprehensions):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        if node.value is None and self._is_outside(node.target):
+        name = node.target.id if isinstance(node.target, ast.Name) else ""
+        if node.value is None and name and self._place_of(name) != "local":
             return at(node, ast.Pass())
         node.annotation = self._text(node.annotation, None)
         node.target = self.visit(node.target)
@@ -291,13 +293,11 @@ class Rewriter(Comprehensions):
         node.simple = int(isinstance(node.target, ast.Name))
         return node
 
-    def _is_outside(self, target: ast.expr) -> bool:
-        return isinstance(target, ast.Name) and self._place_of(target.id) != "local"
-
     # -------------------------------------------------------- exceptions
 
     def visit_Try(self, node: ast.Try) -> Rewritten:
         """What is caught is looked at before a handler runs."""
+        about = handles(node)
         self.generic_visit(node)
         around = self._fresh("try")
         for handler in node.handlers:
@@ -308,7 +308,7 @@ class Rewriter(Comprehensions):
         if any(isinstance(each, _LEAVING) for part in node.finalbody for each in walk(part)):
             node.finalbody.insert(0, self._statement("caught", node.finalbody[0], name_of(around)))
         target = at(node, name_of(around, ast.Store()))
-        return [at(node, ast.Assign([target], self._door("trying", node))), node]
+        return [at(node, ast.Assign([target], self._door("trying", node, about))), node]
 
     def _statement(self, method: str, place: ast.AST, *args: ast.expr) -> ast.stmt:
         return at(place, ast.Expr(self._door(method, place, *(at(place, each) for each in args))))

@@ -9,6 +9,7 @@ from typing import Any
 from fxc.ir.error_kinds import SEVERAL_KINDS
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Value
+from fxc.ir.later import import_later
 from fxc.ir.size_guards import Guard, recorders
 
 from ..forms.joining import carried_form, joint_form
@@ -32,6 +33,10 @@ from ..values.operands import array_of, operand
 from .arms import Either, JointForm, ask_one_pool, joined, may_differ, record_cond
 from .kept_lists import is_list, is_variable, keep_lists
 from .views import CarriedWindow, joint_window
+
+# See Note [Rooms with one door].
+ask = import_later("fxc.capture.statements.raised", "ask")
+forget = import_later("fxc.capture.statements.raised", "forget")
 
 # Note [Arms that raise]
 # An arm may raise an exception when it is captured that it does not raise when it is run: a loop
@@ -62,6 +67,7 @@ def raises(door: StatementDoor, error: Any, cause: Any = None) -> None:
     In one that is captured together with its other arm, a call that comes here goes back to Python.
     """
     if door.session.region:
+        ask(door)
         door.session.record("try_demand", Literal(False))
         end_arm(door.session)
     elif cause is None:
@@ -182,6 +188,7 @@ class Branch(Statement):
         check_no_bug(error, self.door.raised)
         if session.error is not None:
             raise session.error
+        forget(self.door)
         del session.decided[self._decided :]
         session.record("try_demand", Literal(False))
         self.end_arm()
