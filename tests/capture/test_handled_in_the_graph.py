@@ -194,9 +194,74 @@ def divides_in_a_callee(xs):
     return s
 
 
+class Interval:
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+    def at(self, x):
+        if x > self.high:
+            raise IndexError
+        return x - self.low
+
+
+def of_a_method(xs):
+    n, s, unit = 0, 0.0, Interval(-0.5, 0.5)
+    for i in range(len(xs) - 1):
+        try:
+            s += unit.at(xs[i])
+        except IndexError:
+            n += 100
+    return n, s
+
+
+def counts_by_keys(xs):
+    counts, missing = {}, 0.0
+    for v in xs:
+        k = int(v * 2)
+        try:
+            counts[k] += 1.0
+        except KeyError:
+            counts[k] = 1.0
+    for i in range(6):
+        try:
+            missing += counts[i]
+        except KeyError:
+            missing -= 1
+    return missing, counts
+
+
+def looks_up(xs):
+    table, names, items = {1: 2.0, 2: 5.0, 3: 7.0}, [1, 3, 5], [1.0, 2.0, 5.0]
+    s = 0.0
+    for v in xs:
+        k = int(v * 2)
+        try:
+            s += table[k]
+            s += names.index(k)
+            s += items[k]
+        except KeyError:
+            s -= 1
+        except ValueError:
+            s += 1000
+        except IndexError:
+            s += 1e6
+    return s
+
+
+def beyond_the_end(xs):
+    s = 0.0
+    for v in xs:
+        try:
+            s += xs[int(v * 40)]
+        except IndexError:
+            s -= 1
+    return s
+
+
 @pytest.mark.parametrize(
     "fn",
     [
+        *(of_a_method, counts_by_keys, looks_up, beyond_the_end),
         *(of_a_result, with_stores, with_several_handlers, with_all_clauses, around_a_loop),
         *(out_of_a_loop_of_a_callee, raised_in_the_body, nested, raised_anew),
         *(divides, divides_ints, divides_in_a_callee),
@@ -228,6 +293,31 @@ def handles_another(xs):
         return 0.0
 
 
+def noted(seen, x):
+    seen.append(x)
+    return root(x)
+
+
+def by_a_builtin(xs):
+    """Nothing is noted behind the first that raises."""
+    seen, found = [], []
+    try:
+        found = list(map(noted, [seen] * 3, [xs[0], xs[1], xs[2]]))
+    except ValueError:
+        found = [-1.0]
+    return found, seen
+
+
+def takes_out(xs):
+    items = [1, 2, 3]
+    try:
+        items.remove(int(xs[0] * 2))
+        items.pop(int(xs[1] * 2))
+    except (ValueError, IndexError):
+        items.append(5)
+    return items
+
+
 def in_an_item(xs):
     try:
         found = [ratio(1.0, v) for v in np.trunc(xs).tolist()]
@@ -236,7 +326,7 @@ def in_an_item(xs):
     return found
 
 
-@pytest.mark.parametrize("fn", [looks_at_it, handles_another, in_an_item])
+@pytest.mark.parametrize("fn", [looks_at_it, handles_another, in_an_item, by_a_builtin, takes_out])
 def test_what_else_is_raised_is_pythons(fn: Callable[..., Any]) -> None:
     compiled = fxc.compile(fn)
     for seed in range(3):

@@ -39,6 +39,7 @@ from .keys import ArrayEntry, At, Entry, entries_of
 
 # See Note [Rooms with one door].
 dim_of = import_later("fxc.capture.numbers.dims", "dim_of")
+handled_if_outside = import_later("fxc.capture.arrays.handled_bounds", "handled_if_outside")
 known_array = import_later("fxc.capture.arrays.history", "known_array")
 window = import_later("fxc.capture.arrays.windows", "window")
 
@@ -246,7 +247,7 @@ def _select(kind: ArrayType, axis: int, at: At) -> ViewStep:
     """The view at one index of an axis."""
     size = kind.shape[axis]
     if isinstance(at.index, Value):
-        return ViewStep("dynamic_select", (checked(at.index, size, axis), axis))
+        return ViewStep("dynamic_select", (_in_bounds_or_raised(at.index, size, axis), axis))
     session, dim = current(), dim_of(at.index, "an index")
     if not session.varies(dim) and not session.varies(size):
         return ViewStep("select", (axis, _in_bounds(at.index, axis, size)))
@@ -262,7 +263,12 @@ def _select(kind: ArrayType, axis: int, at: At) -> ViewStep:
         from_back = session.record("py_int", session.record("py_less", index, Literal(0)))
         back = session.record("py_multiply", from_back, session.size_operand(size))
         return ViewStep("dynamic_select", (session.record("py_add", index, back), axis))
-    return ViewStep("dynamic_select", (checked(index, size, axis), axis))
+    return ViewStep("dynamic_select", (_in_bounds_or_raised(index, size, axis), axis))
+
+
+def _in_bounds_or_raised(index: Value, size: Dim, axis: int) -> Value:
+    index = handled_if_outside(index, size) if current().handles else index
+    return checked(index, size, axis)
 
 
 def checked(index: Value, size: Dim, axis: int | None) -> Value:

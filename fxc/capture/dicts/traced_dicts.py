@@ -34,6 +34,7 @@ _Pairs = Iterable[tuple[_Key, _Value]]
 # See Note [Rooms with one door].
 _with_holes = import_later("fxc.capture.dicts.holes", "HoledBuffer")
 demand = import_later("fxc.capture.forms.truths", "demand")
+demand_or_raise = import_later("fxc.capture.forms.truths", "demand_or_raise")
 LOSING = "fxc.capture.dicts.losing"
 
 
@@ -187,8 +188,8 @@ class TracedDict(Keyed):
                 demand(False)  # if it is not recorded again, since no item was ever stored
             return table.any_item()[1]
         _, number = table.find(key)
-        demand(number > 0)  # else Python raises a KeyError
-        return table.at(number - 1)[1]
+        is_there = demand_or_raise(number > 0, KeyError)
+        return table.at(number - is_there)[1]
 
     def _made_by_a_read(self, key: object) -> object:
         table = self.table

@@ -30,6 +30,7 @@ from ..values.shadows import class_of
 keys_of = import_later("fxc.capture.dicts.unknown_keys", "keys_of")
 place_of_key = import_later("fxc.capture.dicts.unknown_keys", "place_of_key")
 demand = import_later("fxc.capture.forms.truths", "demand")
+demand_or_raise = import_later("fxc.capture.forms.truths", "demand_or_raise")
 
 Table = Callable[[tuple[Any, ...], Any], Any]  # the item at a place, of these
 
@@ -174,7 +175,7 @@ def item_by_key(at: Table, items: dict[object, object], key: object, *default: o
     if default:
         place = above().chosen(current().door, is_there, lambda: found[0], lambda: len(keys))
     else:
-        demand(is_there)  # else Python raises a KeyError
+        demand_or_raise(is_there, KeyError)  # of none there the place is the first
     return at(values, place) if len(values) > 1 else values[0]
 
 

@@ -53,7 +53,7 @@ class Unsure:
 
     def __init__(self) -> None:
         self.tries: list[Any] = []  # frames, depths, ends of bodies, names of what is handled
-        self.checks: list[tuple[FrameType, int]] = []  # frames and depths
+        self.checks: list[tuple[FrameType | None, int]] = []  # frames and depths
         self.pending: list[tuple[type, Any]] = []  # classes, and flags of the graph
         self.leaving: list[type] = []  # those of the last test
         self.kinds: dict[tuple[FrameType, int], type] = {}  # by the lines that raise

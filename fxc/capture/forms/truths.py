@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from fxc.ir.graph import Literal, Operand
 
 from ..arrays.array_facts import is_single
 from ..arrays.traced_scalar import TracedScalar
-from ..numbers.python_numbers import to_bool
+from ..numbers.python_numbers import logical_not, to_bool
 from ..numbers.traced_int import TracedInt
 from ..outside.containers import External
 from ..session.session import current
@@ -79,6 +80,17 @@ def flag_of(test: object) -> Operand:
 def demand(test: object) -> None:
     """Have native code send a call back to Python in which a test does not hold."""
     current().record("try_demand", flag_of(test))
+
+
+def demand_or_raise(test: Any, kind: type[Exception]) -> object:
+    """Have an operation raise where a test does not hold, if that is handled by the program, else
+    have native code send a call back to Python; the test if it may not hold behind.
+    """
+    door, negated = current().door, partial(logical_not, test)
+    if current().handles and isinstance(test, Traced) and door.raises_if(kind, negated) is not None:
+        return test
+    demand(test)
+    return True
 
 
 def true_one(options: Sequence[Option]) -> object:

@@ -25,6 +25,7 @@ from fxc.ir.records import mutable
 from .leaving import yields
 from .nodes import (
     FUNCTIONS,
+    KEEPERS,
     assign,
     change_blocks,
     copied,
@@ -47,6 +48,7 @@ _SAID = (
     *(ast.JoinedStr, ast.FormattedValue, ast.keyword, ast.UnaryOp, ast.USub),
     *(ast.BinOp, ast.Add, ast.Sub, ast.Mult),
 )
+_INERT = (ast.Subscript, ast.Name, ast.Constant, ast.Tuple, ast.expr_context)
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.Return, ast.Expr, ast.If)
 Block = list[ast.stmt]
 _Step = tuple[Block, list[tuple[ast.expr, Block]]]  # and what is done by tests behind it
@@ -135,6 +137,9 @@ class _Handling:
             return None
         names = sorted(found)
         before = [set_flag(node, name, False) for name in names]
+        if (target := vars(node).pop("stored", None)) is not None:
+            held = placed(node, name_of(node.target.id))  # type: ignore[attr-defined]
+            last = [node, placed(node, ast.Assign([target], held))]
         steps.append(([*before, *last], [self._behind(node, name, out) for name in names]))
         return steps, flags | {name for name in names if out.is_nested or name not in out.flags}
 
@@ -250,17 +255,33 @@ class _Handling:
             return []
         if any(isinstance(each, _NOT_TAKEN_APART) for each in walk(value)) or yields(value):
             return []
-        in_place = isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Name)
-        if in_place and any(isinstance(each, ast.Call) for each in walk(value)):
-            return []
         steps = list[_Step]()
+        target = node.target if isinstance(node, ast.AugAssign) else name_of("")
+        if isinstance(target, ast.Subscript) and all(isinstance(x, _INERT) for x in walk(target)):
+            steps = self._read_first(node, out)
+            vars(node)["stored"] = target
+        elif not isinstance(target, ast.Name):
+            return []
         made = self._computed(value, node, out, steps)
-        if isinstance(node, ast.Expr) and steps and not _has_parts(value):
-            ((made_first, arms),) = steps
-            checked: Any = made_first[0]
-            node.value = placed(node, ast.Constant(None))
-            return [([placed(node, ast.Expr(checked.value))], arms)]
+        if isinstance(node, ast.Expr) and made is not value:
+            (computed,), arms = steps.pop()
+            if _keeps(value):
+                return steps
+            step: Any = placed(node, ast.Expr(computed.value))  # type: ignore[attr-defined]
+            made = placed(node, ast.Constant(None))
+            steps.append(([step], arms))
         setattr(node, field, made)
+        return steps
+
+    def _read_first(self, node: Any, out: _Out) -> list[_Step]:
+        """``held = x[key]``, before ``x[key] += …``, which changes ``held`` and stores it."""
+        read = copied(node.target)
+        for each in walk(read):
+            if hasattr(each, "ctx"):
+                each.ctx = ast.Load()
+        steps = list[_Step]()
+        held = self._computed(read, node, out, steps)
+        node.target = placed(node, name_of(held.id, ast.Store()))
         return steps
 
     def _computed(self, value: Any, place: ast.stmt, out: _Out, steps: list[_Step]) -> Any:
@@ -272,10 +293,13 @@ class _Handling:
             if any(_may_raise(_get(*each)) for each in parts[at + 1 :]):
                 part = self._kept(part, place, steps)
             _set(holder, field, part)
-        if not isinstance(value, _RAISING) or not _raises_itself(value):
+        if not _raises_itself(value):
+            return value
+        if isinstance(value, ast.Call) and not _is_dotted(value.func):
             return value
         name = self._fresh("made")
-        made = door_call("checked", door_call("checking"), value)
+        called = [copied(value.func)] if isinstance(value, ast.Call) else []
+        made = door_call("checked", door_call("checking", *called), value)
         steps.append(([assign(place, name, made)], self._arms(place, out)))
         return placed(place, name_of(name))
 
@@ -287,22 +311,30 @@ class _Handling:
         return placed(place, name_of(name))
 
 
-_RAISING = (ast.Call, ast.BinOp)
 _DIVIDING = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 
 
 def _raises_itself(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) or (
-        isinstance(node, ast.BinOp) and isinstance(node.op, _DIVIDING)
-    )
+    match node:
+        case ast.BinOp(op=operator):
+            return isinstance(operator, _DIVIDING)
+        case ast.Subscript(slice=key, ctx=ast.Load()):
+            return not any(isinstance(each, ast.Slice) for each in walk(key))
+    return isinstance(node, ast.Call)
+
+
+def _is_dotted(node: ast.expr) -> bool:
+    return all(isinstance(each, ast.Name | ast.Attribute | ast.Load) for each in walk(node))
 
 
 def _may_raise(node: ast.AST) -> bool:
     return any(map(_raises_itself, walk(node)))
 
 
-def _has_parts(value: ast.expr) -> bool:
-    return any(_may_raise(_get(*each)) for each in _parts_of(value))
+def _keeps(call: ast.expr) -> bool:
+    """Whether a method keeps what it is given, as those of lists do, which raises nothing."""
+    is_method = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+    return is_method and call.func.attr in KEEPERS  # type: ignore[attr-defined]
 
 
 def _parts_of(value: Any) -> list[tuple[Any, str | int]]:

@@ -34,7 +34,7 @@ from ..forms.form import Form
 from ..forms.joining import joint_form
 from ..forms.options import graph_type, is_named
 from ..forms.several import Several
-from ..forms.truths import flag_of, number_of, truth
+from ..forms.truths import demand_or_raise, flag_of, number_of, truth
 from ..forms.variables import is_same
 from ..lists.traced_lists import plain_list
 from ..numbers.python_numbers import logical_not, to_bool, to_python
@@ -228,7 +228,7 @@ def searched(door: StatementDoor, items: Sequence[object], name: str, x: object)
         same = asarray([type(y) not in (str, bytes, NoneType) and y == x for y in items])
     if name == "count":
         return to_python(same.sum())
-    door.session.record("try_demand", flag_of(to_bool(same.any())))  # else it raises ValueError
+    demand_or_raise(to_bool(same.any()), ValueError)
     return to_python(same.argmax())
 
 

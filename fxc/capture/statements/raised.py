@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from types import FrameType
+from types import FrameType, MethodType
 from typing import Any
 
 from fxc.ir.error_kinds import EXCEPTION
@@ -15,7 +15,7 @@ from ..numbers.python_numbers import logical_not
 from ..regions.needed import StatementDoor
 from ..session.locations import OURS, is_users
 from ..session.refusing import HANDLED_BY_PYTHON, How, Request, Respecialise, refuse
-from ..values.objects import has_python_method
+from ..values.objects import has_python_method, is_python_function
 from ..values.operands import Traced
 
 # Note [Handled in the graph]
@@ -31,12 +31,22 @@ from ..values.operands import Traced
 # that nothing has been raised. If the program cannot be captured so, it is captured without.
 
 
-def checking(door: StatementDoor) -> int:
-    """Before an operation: what it raises is tested next."""
+def checking(door: StatementDoor, *called: object) -> int:
+    """Before an operation, or a call of one thing: what it raises is tested next. Other functions
+    than Python's go on behind what a function that they are given raises.
+    """
     forget(door)
     checks = door.unsure.checks
-    checks.append((next(_frames()), door.depth()))
+    checks.append((next(_frames()) if all(map(_stops, called)) else None, door.depth()))
     return len(checks)
+
+
+def _stops(called: Any) -> bool:
+    """Whether nothing is done behind what a call raises."""
+    if isinstance(called, type):
+        return has_python_method(called, "__init__") and not has_python_method(called, "__new__")
+    is_search = getattr(called, "__name__", "") == "index"
+    return is_search or isinstance(called, MethodType) or is_python_function(called)
 
 
 def forget(door: StatementDoor) -> None:
@@ -120,7 +130,7 @@ def raises_if(door: StatementDoor, kind: type, flag: Callable[[], Any]) -> Any:
     """What ``flag`` gives, which is whether an operation raises, if that is tested next; else None:
     the operation is to demand that it does not.
     """
-    if not _is_tested(door, kind):
+    if _try_around(door, kind) is None or not _is_tested(door, kind):
         return None
     found = flag()
     door.unsure.pending.append((kind, found))
