@@ -27,8 +27,7 @@ from .containers import ExternalSequence, Held, give_reads, is_number, is_plain,
 # long as the program changes no list from outside. Of a list of many arrays that are alike it makes
 # one with a row for each: these are copies (Note [Given arrays]), so guards say that nothing that
 # is written is one of them. Of a list of tuples it makes such an array for each place of them.
-# If the program cannot be captured so, it is captured again with the items one by one; so it is if
-# the program changes the list.
+# If the program cannot be captured so, or changes the list, it is captured again item by item.
 
 # Note [Lists from outside that grow]
 # What a branch or loop of the graph appends to a list from outside (``self.history.append(x)``)
