@@ -203,8 +203,9 @@ def _has_product(node: Node, most: int) -> bool:
     kinds = [operand.type for operand in node.args[:2]]
     if not all(1 <= kind.rank <= most and getattr(kind, "aligned", True) for kind in kinds):
         return False
-    kind = node.output.type.dtype.kind
-    return kind == "f" or (kind == "c" and not (node.op == "dot" and kinds[0].shape[-1] == 1))
+    found = node.output.type
+    rounds_otherwise = node.op == "dot" and kinds[0].shape[-1] == 1 and {*found.shape} - {1}
+    return found.dtype.kind == "f" or (found.dtype.kind == "c" and not rounds_otherwise)
 
 
 def _sorts_rows(node: Node) -> bool:

@@ -52,7 +52,11 @@ REFUSED = [
     (lambda x: {x.sum(): 1}, (X,), f"hash() {NEEDS}"),
     (lambda x, i: x.sum(axis=i[0, 0]), (X, I), f"an axis {NEEDS}"),
     # indices
-    (lambda x: tuple(x[x > 0]), (X,), f"{COUNTED}; use it in arithmetic, conditions and as a size"),
+    (
+        lambda x: max(0.0, *x[x > 0]),
+        (X,),
+        f"{COUNTED}; use it in arithmetic, conditions and as a size",
+    ),
     (lambda x: hash(len(x[x > 0])), (X,), f"{COUNTED}; use it in arithmetic, conditions and as"),
     (
         lambda x: x[x[:, 0] > 0, [0]],

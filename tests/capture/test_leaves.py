@@ -91,8 +91,8 @@ def missing(x, k):
     y = smooth(x)
     try:
         value = y[k[0]]
-    except IndexError:
-        value = 0.0
+    except IndexError as error:
+        value = float(len(str(error)))
     return smooth(y + value)
 
 

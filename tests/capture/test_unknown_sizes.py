@@ -478,7 +478,7 @@ def _empty_by_steps_of_data(x: np.ndarray) -> Any:
         (_kept, "an array whose size is counted in a branch or a loop"),
         (_counts, "an array whose size is counted in a branch or a loop"),
         (
-            lambda x: tuple(x[x > 0]),
+            lambda x: max(0.0, *x[x > 0]),
             "the size of an array that depends on the dat",
         ),
         (lambda x: x[x[:, 0] > 0, [0]], "a mask whose elements are not known beside another index"),
