@@ -86,9 +86,11 @@ def blocks_in(function: FunctionNode) -> Iterator[list[ast.stmt]]:
 
 
 def deleted_in(body: Sequence[ast.stmt]) -> Names:
-    """The variables that are deleted in a block."""
-    found = (each for node in body for each in walk(node) if isinstance(each, ast.Delete))
-    return frozenset(x.id for each in found for x in each.targets if isinstance(x, ast.Name))
+    """The variables that are deleted in a block; a handler deletes that of its exception."""
+    found = [each for node in body for each in walk(node)]
+    targets = (x for each in found if isinstance(each, ast.Delete) for x in each.targets)
+    caught = (each.name for each in found if isinstance(each, ast.ExceptHandler) and each.name)
+    return frozenset(caught).union(x.id for x in targets if isinstance(x, ast.Name))
 
 
 def targets_of(node: ast.AST) -> list[ast.AST]:

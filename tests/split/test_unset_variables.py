@@ -332,3 +332,29 @@ def test_frames_and_results_show_no_mark():
     for n in (2, 5, 2, 5):
         alike(caller(np.ones(20), n), watch(np.ones(20), n))
     assert all(each is not UNSET for found in seen for each in found.values())
+
+
+def root(x):
+    if x < 0:
+        raise ValueError(x)
+    return np.sqrt(x)
+
+
+def deleted_by_a_handler(x):
+    error = 3.0
+    v, z = x[0], 0
+    for _ in range(2):
+        try:
+            z += root(v)
+        except ValueError as error:  # noqa: F841
+            z = 1
+    if v > -10:
+        return z
+    return z, error
+
+
+def test_a_handler_deletes_its_variable() -> None:
+    compiled = fxc.compile(deleted_by_a_handler)
+    for first in (-1.0, 1.0, -2.0):
+        x = np.array([first])
+        assert compiled(x) == deleted_by_a_handler(x)
