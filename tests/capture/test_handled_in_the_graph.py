@@ -326,7 +326,19 @@ def in_an_item(xs):
     return found
 
 
-@pytest.mark.parametrize("fn", [looks_at_it, handles_another, in_an_item, by_a_builtin, takes_out])
+def unbinds(xs):
+    """The variable of a handler has no value behind it."""
+    error = 5.0
+    try:
+        y = root(xs[1])
+    except ValueError as error:  # noqa: F841
+        y = -1.0
+    return y, error
+
+
+@pytest.mark.parametrize(
+    "fn", [looks_at_it, handles_another, in_an_item, by_a_builtin, takes_out, unbinds]
+)
 def test_what_else_is_raised_is_pythons(fn: Callable[..., Any]) -> None:
     compiled = fxc.compile(fn)
     for seed in range(3):

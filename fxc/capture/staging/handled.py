@@ -173,8 +173,14 @@ class _Handling:
         return name_of(name), [placed(place, leave)]
 
     def _handler(self, out: _Out, which: int) -> Block:
-        """A copy of a handler's statements."""
-        return [copied(each) for each in out.handlers[which].body]
+        """A copy of a handler's statements, which do not look at its variable: that is unbound
+        behind them, also if it was bound before.
+        """
+        handler = out.handlers[which]
+        made = [copied(each) for each in handler.body]
+        if handler.name is None:
+            return made
+        return [assign(made[0], handler.name, door_part("UNBOUND")), *made]
 
     def _arms(self, place: ast.stmt, out: _Out) -> list[tuple[ast.expr, Block]]:
         """What is done for each kind of exception that an expression may have raised."""
