@@ -336,6 +336,26 @@ def unbinds(xs):
     return y, error
 
 
+OF_FEW = {0: 2.0, 1: 5.0}
+
+
+def cleans_up(y, v, k):
+    try:
+        try:
+            y += 1.0 / v
+        finally:
+            y += OF_FEW[k]
+    except Exception:
+        y *= 2.0
+    return y
+
+
+@pytest.mark.parametrize(("v", "k"), [(0.5, 1), (0.0, 0), (0.5, 7), (0.0, 7)])
+def test_what_finally_raises_does_not_end_the_capture(v: float, k: int) -> None:
+    compiled = fxc.compile(cleans_up)
+    assert compiled(1.0, v, k) == cleans_up(1.0, v, k)
+
+
 @pytest.mark.parametrize(
     "fn", [looks_at_it, handles_another, in_an_item, by_a_builtin, takes_out, unbinds]
 )

@@ -21,7 +21,7 @@ from ..numbers import traced_int
 from ..outside.outside import Outside
 from ..session.exceptions import CHANGES, check_no_bug, noted
 from ..session.locations import OURS, Filtering, Ignoring
-from ..session.refusing import refuse
+from ..session.refusing import hand_on, refuse
 from ..session.session import Session
 from ..values import objects
 from ..values.operands import Traced, TracedValue
@@ -129,6 +129,7 @@ class Catching(Attributes):
         """Refuse to handle what NumPy might not have raised, or not in this way."""
         if error is not None:
             check_no_bug(error, self.raised)
+            hand_on(error)
         if self.unsure.checks:
             forget(self)
         if self.session.error is not None:

@@ -147,6 +147,15 @@ class LeftToPython(BaseException):
     """
 
 
+def hand_on(error: BaseException) -> None:
+    """Raise again what ends the capture, in whose place an exception of a ``finally`` has come."""
+    around = error.__context__
+    while around is not None:
+        if isinstance(around, Respecialise | LeftToPython):
+            raise around
+        around = around.__context__
+
+
 class _Thread(_local):
     session: Any = None  # of the capture that the thread is in
 
