@@ -212,6 +212,10 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "a write to, or two results of": (two_of_an_iteration, (N * 1.0, 7)),
     "a loop of more than 5,000": (effects_in_a_long_loop, (N * 1.0, {})),
     "a list whose length depends on data": (lists_that_change, (N - 1.5,)),
+    "a tuple whose length depends": (
+        lambda x: tuple([v for v in x.tolist() if v > 0]) < (1.0,),
+        (V,),
+    ),
     "a dict or a set with keys": (members_in_their_order, (N * 1.0,)),
     "a list of some thousand items": (lambda x: [{1} for v in np.resize(x, 6000)][7], (N,)),
     "formatting a number": (lambda x: float(f"{x[1]:.2f}"), (N * 1.0,)),

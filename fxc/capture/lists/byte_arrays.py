@@ -2,73 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Self, SupportsIndex
 
 import numpy as np
 
 from ..forms.truths import demand
 from ..numbers.python_numbers import to_int
-from ..regions.counted import Bounded, Counted
 from ..session.session import current
-from ..values.above import above
 from ..values.limited import refuse_methods
 from ..values.operands import taken_for
 from .byte_strings import Bytes, array_of, codes_of_ints
-from .list_room import WithLength
+from .in_lists import InList, joined
 from .texts import refused
 
 _AS_BYTES = frozenset({"find", "index", "count", "startswith", "endswith", "hex", "decode"})
 
 
-class ByteArray(WithLength):
+class ByteArray(InList):
     """A ``bytearray``: its bytes are a list of ints, of which is checked that they are bytes."""
 
-    __slots__ = ("held",)
+    __slots__ = ()
     _written_by = "_byte_array"
     __class__ = taken_for(bytearray)
     refused = staticmethod(refused)
-
-    def __init__(self, held: object) -> None:
-        self.held: Any = held  # a list of Python's, or one of the graph
-
-    def _staged(self, function: Callable[..., object], *args: object) -> object:
-        return current().door.staged(function)(self.held, *args)
 
     def as_bytes(self) -> Bytes:
         """What is in it now."""
         codes: Any = current().door.call(np.array, self.held, np.int64)
         return Bytes(codes.astype(np.uint8))
 
-    def length(self) -> object:
-        return current().door.call(len, self.held)
-
-    def _is_filled(self) -> object:
-        return self.length() != 0
-
-    def __bool__(self) -> bool:
-        return bool(self._is_filled())
-
-    def _counted(self) -> Counted | Bounded | None:
-        found: Counted | Bounded | None = above().counted(self.held)
-        return found
-
-    def __getitem__(self, key: object) -> object:
-        if isinstance(key, slice):
-            return ByteArray(self._staged(_item, key))
-        try:
-            return self._staged(_item, key)
-        except IndexError:
-            raise IndexError("bytearray index out of range") from None
-
     def __setitem__(self, key: object, x: object) -> None:
         if isinstance(key, slice):
             self._staged(_store, key, _ints(x))
             return
-        try:
-            self._staged(_store, key, _byte(x))
-        except IndexError:
-            raise IndexError("bytearray index out of range") from None
+        self._at(_store, key, _byte(x))
 
     def append(self, x: object) -> None:
         self._staged(_append, _byte(x))
@@ -85,7 +53,7 @@ class ByteArray(WithLength):
     def __add__(self, other: object) -> ByteArray:
         if array_of(other) is None and type(other) is not ByteArray:
             raise refused("+")
-        return ByteArray(self._staged(_joined, _ints(other)))
+        return ByteArray(self._staged(joined, _ints(other)))
 
     def __eq__(self, other: object) -> bool:
         other = other.as_bytes() if isinstance(other, ByteArray) else other
@@ -142,10 +110,6 @@ def _ints(x: object) -> Iterable[int]:
 # ------------------------------------------------------------------ staged like the user's code
 
 
-def _item(held: list[int], key: SupportsIndex) -> int:
-    return held[key]
-
-
 def _store(held: list[int], key: SupportsIndex, x: int) -> None:
     held[key] = x
 
@@ -156,7 +120,3 @@ def _append(held: list[int], x: int) -> None:
 
 def _extend(held: list[int], more: Iterable[int]) -> None:
     held.extend(more)
-
-
-def _joined(held: list[int], more: list[int]) -> list[int]:
-    return held + more

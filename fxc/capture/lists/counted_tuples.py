@@ -2,53 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Self
 
 from fxc.ir.error_kinds import COUNTED_LIST
 from fxc.ir.graph import Operand
 
-from ..regions.counted import Bounded, Counted
 from ..session.refusing import refuse
 from ..session.session import current
-from ..values.above import above
 from ..values.limited import refuse_methods
 from ..values.operands import operand, taken_for
 from ..values.operator_methods import goes_first
-from .list_room import WithLength
+from .in_lists import InList, joined
 
 
-class CountedTuple(WithLength):
-    """A tuple: its items are those of a list of the graph, which nobody else has."""
+class CountedTuple(InList):
+    """A tuple: its items are those of a list of the graph."""
 
-    __slots__ = ("held",)
+    __slots__ = ()
     _written_by = "_counted_tuple"
     _held = ("held",)
     _is_row = True
     __class__ = taken_for(tuple)
 
-    def __init__(self, held: object) -> None:
-        self.held: Any = held
-
     @staticmethod
     def refused(what: str) -> Exception:
-        return refuse(COUNTED_LIST, f"{what} of a tuple whose length depends on data", "use a list")
-
-    def _staged(self, function: Callable[..., object], *args: object) -> Any:
-        return current().door.staged(function)(self.held, *args)
-
-    def length(self) -> object:
-        return current().door.call(len, self.held)
-
-    def _is_filled(self) -> object:
-        return self.length() != 0
-
-    def __bool__(self) -> bool:
-        return bool(self._is_filled())
-
-    def _counted(self) -> Counted | Bounded | None:
-        found: Counted | Bounded | None = above().counted(self.held)
-        return found
+        return refuse(COUNTED_LIST, f"{what} of a tuple whose length depends on data")
 
     def _parts(self) -> tuple[object, ...]:
         return (self.held,)
@@ -63,21 +42,13 @@ class CountedTuple(WithLength):
     def _operand(self) -> Operand:
         return operand(self.as_array())
 
-    def __getitem__(self, key: object) -> object:
-        if isinstance(key, slice):
-            return CountedTuple(self._staged(_item, key))
-        try:
-            return self._staged(_item, key)
-        except IndexError:
-            raise IndexError("tuple index out of range") from None
-
     def _has(self, x: object) -> object:
         return self._staged(_contains, x)
 
     def __add__(self, other: object) -> object:
         if other.__class__ is not tuple:
             return NotImplemented
-        return CountedTuple(self._staged(_joined, current().door.call(list, other)))
+        return CountedTuple(self._staged(joined, current().door.call(list, other)))
 
     def __radd__(self, other: object) -> object:
         if other.__class__ is not tuple:
@@ -131,16 +102,8 @@ def list_behind(x: object) -> object:
 # ------------------------------------------------------------------ in Python, to be staged
 
 
-def _item(held: Any, key: object) -> object:
-    return held[key]
-
-
 def _contains(held: Any, x: object) -> bool:
     return x in held
-
-
-def _joined(held: list[Any], more: list[Any]) -> list[Any]:
-    return held + more
 
 
 def _joined_behind(held: list[Any], first: list[Any]) -> list[Any]:
